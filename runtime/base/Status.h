@@ -55,6 +55,14 @@ private:
   std::string text;
 };
 
+/// The two errors that nearly every function of the runtime can report.
+inline Status invalidArgument(std::string message) {
+  return Status::error(StatusCode::invalidArgument, std::move(message));
+}
+inline Status environmentError(std::string message) {
+  return Status::error(StatusCode::environment, std::move(message));
+}
+
 /// A value, or the status that says why there is none.
 template <typename T> class [[nodiscard]] Result {
 public:

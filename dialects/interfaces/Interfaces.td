@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hpcc asks of an op. Each interface has exactly one generic driver pass.
+
+#ifndef HPCC_DIALECTS_INTERFACES
+#define HPCC_DIALECTS_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{
+    An op with a vector-Jacobian product (VJP), the rule of reverse mode.
+    Driver: `hpcc-training-differentiate`.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the VJP at the builder's insertion point. `resultGrads` has one
+      entry per result, null where no gradient arrives. `needed` says which
+      operands want a gradient. `operandGrads` has one entry per operand, all
+      null on entry; the rule sets those that are needed. A gradient has the
+      type of its operand. Fails, with a diagnostic, where the operator has no
+      rule for its attributes.
+    }], "::llvm::LogicalResult", "buildVJP",
+    (ins "::mlir::OpBuilder &":$builder,
+         "::llvm::ArrayRef<::mlir::Value>":$resultGrads,
+         "::llvm::ArrayRef<bool>":$needed,
+         "::llvm::MutableArrayRef<::mlir::Value>":$operandGrads)>];
+}
+
+def PartitionableOpInterface : OpInterface<"PartitionableOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{
+    How an op of the model-parallel head runs when features are sharded over
+    the workers. Driver: `hpcc-comm-make-explicit`. An op without this
+    interface runs replicated on the gathered features.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the per-worker form of the op: asks `partitioner` for the local
+      form of its operands (`full`, `shard`) and states that of its results
+      (`setFull`, `setShard`, `setPartial`).
+    }], "::llvm::LogicalResult", "partition",
+    (ins "::hpcc::FeaturePartitioner &":$partitioner)>];
+}
+
+def LoweringOpInterface : OpInterface<"LoweringOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{
+    Lowers an op one step: a generated op to linalg and tensor ops (driver
+    `hpcc-fuse-lower-generated`), a library op to `nn.primitive` (driver
+    `hpcc-bufferize-lower-library`).
+  }];
+  let methods = [
+    InterfaceMethod<"True for ops that become a library call.",
+      "bool", "isLibraryOp", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      Replaces the op. The rewriter's insertion point is at the op. Results
+      are written destination-passing style into `tensor.empty` values.
+    }], "::llvm::LogicalResult", "lower", (ins "::mlir::RewriterBase &":$rewriter)>];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{Arithmetic of an op. Driver: the plan.}];
+  let methods = [InterfaceMethod<[{
+      Floating-point operations (a multiply-add is two) with every dynamic
+      dimension taken as `batch`.
+    }], "int64_t", "getFlops", (ins "int64_t":$batch)>];
+}
+
+// Explicit opt-outs, so that a missing interface is always a mistake.
+def NotDifferentiable : NativeOpTrait<"NotDifferentiable"> {
+  let cppNamespace = "::hpcc";
+}
+def ReplicatedOnly : NativeOpTrait<"ReplicatedOnly"> {
+  let cppNamespace = "::hpcc";
+}
+def NoLowering : NativeOpTrait<"NoLowering"> {
+  let cppNamespace = "::hpcc";
+}
+def NoCost : NativeOpTrait<"NoCost"> { let cppNamespace = "::hpcc"; }
+
+#endif // HPCC_DIALECTS_INTERFACES

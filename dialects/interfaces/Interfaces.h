@@ -8,6 +8,10 @@
 
 namespace hpcc {
 template <typename T>
+class LossTrait : public mlir::OpTrait::TraitBase<T, LossTrait> {};
+template <typename T>
+class UpdateTrait : public mlir::OpTrait::TraitBase<T, UpdateTrait> {};
+template <typename T>
 class NotDifferentiable
     : public mlir::OpTrait::TraitBase<T, NotDifferentiable> {};
 template <typename T>

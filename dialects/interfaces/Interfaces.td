@@ -30,7 +30,7 @@ def PartitionableOpInterface : OpInterface<"PartitionableOpInterface"> {
   let cppNamespace = "::hpcc";
   let description = [{
     How an op of the model-parallel head runs when features are sharded over
-    the workers. Driver: `hpcc-comm-make-explicit`. An op without this
+    the workers. Driver: `hpcc-comm-expand-head`. An op without this
     interface runs replicated on the gathered features.
   }];
   let methods = [InterfaceMethod<[{
@@ -65,6 +65,28 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
       dimension taken as `batch`.
     }], "int64_t", "getFlops", (ins "int64_t":$batch)>];
 }
+
+def LayerOpInterface : OpInterface<"LayerOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{
+    What placement asks of an op (architecture.md, section 1). Driver:
+    `hpcc-partition-place-layers`. Ops without it are neither kind.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      A fully-connected layer: a linear op with one row per example, or a
+      convolution whose kernel covers its whole unpadded input map.
+    }], "bool", "isFullyConnected", (ins), "", "return false;">,
+    InterfaceMethod<[{
+      A spatial op: convolution, pooling, linear per position, normalisation
+      over space.
+    }], "bool", "isSpatial", (ins), "", "return false;">];
+}
+
+// A loss: operand 0 are predictions, results are the loss and d loss/d operand 0.
+def LossTrait : NativeOpTrait<"LossTrait"> { let cppNamespace = "::hpcc"; }
+// An update of a parameter or statistic: result i replaces operand i.
+def UpdateTrait : NativeOpTrait<"UpdateTrait"> { let cppNamespace = "::hpcc"; }
 
 // Explicit opt-outs, so that a missing interface is always a mistake.
 def NotDifferentiable : NativeOpTrait<"NotDifferentiable"> {

@@ -60,6 +60,14 @@ def NN_ClipBackwardOp : NN_UnaryBackward<"clip_backward"> {
                        OptionalAttr<F64Attr>:$min, OptionalAttr<F64Attr>:$max);
 }
 
+def NN_ScaleOp : NN_Op<"scale", [Pure, Generated, Cost, Partitionable, NotDifferentiable,
+                                 AllTypesMatch<["x", "y"]>]> {
+  let summary = "x times a run-time number";
+  let arguments = (ins NN_FloatTensor:$x, F32:$factor);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = "$x `by` $factor attr-dict `:` type($y)";
+}
+
 // Multidirectional (NumPy) broadcasting. A dimension that is dynamic in an
 // operand is the batch and is never broadcast.
 class NN_Binary<string mnemonic, list<Trait> traits = []>

@@ -6,7 +6,7 @@
 
 include "dialects/nn/IR/NNBase.td"
 
-def NN_LinearOp : NN_Op<"linear", [Pure, Library, Cost, Differentiable, Partitionable]> {
+def NN_LinearOp : NN_Op<"linear", [Pure, Library, Cost, Differentiable, Partitionable, Layer]> {
   let summary = "y = x w^T + b";
   let description = [{
     x [N, ..., I], w [O, I], b [O], y [N, ..., O]: ONNX Gemm-13 and MatMul-13
@@ -16,6 +16,12 @@ def NN_LinearOp : NN_Op<"linear", [Pure, Library, Cost, Differentiable, Partitio
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x `,` $w (`,` $b^)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isFullyConnected() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() == 2;
+    }
+    bool isSpatial() { return !isFullyConnected(); }
+  }];
 }
 def NN_LinearBackwardDataOp : NN_Op<"linear_backward_data",
     [Pure, Library, Cost, Partitionable, NotDifferentiable]> {

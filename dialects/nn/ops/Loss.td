@@ -8,7 +8,7 @@ include "dialects/nn/IR/NNBase.td"
 
 // Predictions [N, C]; loss is weight * sum / n (mse: / (n*C)), with n the
 // examples of the step over all workers, so partial losses add up.
-class NN_Loss<string mnemonic> : NN_Op<mnemonic, [Pure, Generated, Cost, NotDifferentiable,
+class NN_Loss<string mnemonic> : NN_Op<mnemonic, [Pure, Generated, Cost, NotDifferentiable, LossTrait,
                                                   Partitionable]> {
   let arguments = (ins NN_FloatTensor:$x, NN_Tensor:$target, Index:$n,
       Optional<Index>:$offset, F64Attr:$weight, DefaultValuedAttr<I64Attr, "0">:$classes);

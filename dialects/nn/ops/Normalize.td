@@ -6,7 +6,8 @@
 
 include "dialects/nn/IR/NNBase.td"
 
-def NN_BatchNormOp : NN_Op<"batch_norm", [Pure, Library, Cost, Partitionable, NotDifferentiable]> {
+def NN_BatchNormOp : NN_Op<"batch_norm",
+    [Pure, Library, Cost, Partitionable, NotDifferentiable, Layer]> {
   let summary = "Batch normalisation with stored statistics (ONNX BatchNormalization-15)";
   let description = [{
     Training replaces it by `nn.batch_norm_train`. `momentum` is ONNX's: the
@@ -20,15 +21,27 @@ def NN_BatchNormOp : NN_Op<"batch_norm", [Pure, Library, Cost, Partitionable, No
     `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isFullyConnected() { return false; }
+    bool isSpatial() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() > 2;
+    }
+  }];
 }
 def NN_BatchNormTrainOp : NN_Op<"batch_norm_train",
-    [Pure, Library, Cost, Differentiable, Partitionable]> {
+    [Pure, Library, Cost, Differentiable, Partitionable, Layer]> {
   let summary = "Batch normalisation with the statistics of the rows at hand";
   let description = "`mean` and `var` [C] are the batch's (var is biased); with no rows they are 0.";
   let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, NN_FloatTensor:$bias,
                        F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$y, NN_FloatTensor:$mean, NN_FloatTensor:$var);
   let assemblyFormat = "$x `,` $scale `,` $bias attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    bool isFullyConnected() { return false; }
+    bool isSpatial() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() > 2;
+    }
+  }];
 }
 def NN_BatchNormBackwardOp : NN_Op<"batch_norm_backward",
     [Pure, Library, Cost, Partitionable, NotDifferentiable]> {
@@ -42,7 +55,7 @@ def NN_BatchNormBackwardOp : NN_Op<"batch_norm_backward",
   }];
 }
 def NN_RunningUpdateOp : NN_Op<"running_update",
-    [Pure, Generated, Cost, Partitionable, NotDifferentiable,
+    [Pure, Generated, Cost, Partitionable, NotDifferentiable, UpdateTrait,
      AllTypesMatch<["old", "batch", "updated"]>]> {
   let summary = "momentum * old + (1 - momentum) * batch";
   let description = [{
@@ -59,12 +72,18 @@ def NN_RunningUpdateOp : NN_Op<"running_update",
 }
 
 defvar LrnAttributes = (ins I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$bias);
-def NN_LrnOp : NN_Op<"lrn", [Pure, Library, Cost, Differentiable, ReplicatedOnly]> {
+def NN_LrnOp : NN_Op<"lrn", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Local response normalisation over channels (ONNX LRN-13)";
   let description = "y = x / (bias + alpha/size * sum of x^2 over the window)^beta.";
   let arguments = !con((ins NN_FloatTensor:$x), LrnAttributes);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    bool isFullyConnected() { return false; }
+    bool isSpatial() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() > 2;
+    }
+  }];
 }
 def NN_LrnBackwardOp : NN_Op<"lrn_backward",
     [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {

@@ -6,7 +6,7 @@
 
 include "dialects/nn/IR/NNBase.td"
 
-def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly]> {
+def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Max pooling (ONNX MaxPool-12)";
   let description = [{
     `indices` names the winner of each window for the gradient: its row-major
@@ -18,6 +18,12 @@ def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, Library, Cost, Differentiable, Repli
   let results = (outs NN_FloatTensor:$y, NN_Tensor:$indices);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isFullyConnected() { return false; }
+    bool isSpatial() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() > 2;
+    }
+  }];
 }
 def NN_MaxPoolBackwardOp : NN_Op<"max_pool_backward",
     [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
@@ -27,13 +33,19 @@ def NN_MaxPoolBackwardOp : NN_Op<"max_pool_backward",
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $indices attr-dict `:` functional-type(operands, results)";
 }
-def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly]> {
+def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Average pooling (ONNX AveragePool-11); global pooling has the map as kernel";
   let arguments = (ins NN_FloatTensor:$x, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, BoolAttr:$count_include_pad);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool isFullyConnected() { return false; }
+    bool isSpatial() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getX().getType()).getRank() > 2;
+    }
+  }];
 }
 def NN_AvgPoolBackwardOp : NN_Op<"avg_pool_backward",
     [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy references that import nothing of hpcc."""

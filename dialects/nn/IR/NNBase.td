@@ -45,8 +45,8 @@ def Partitionable : DeclareOpInterfaceMethods<PartitionableOpInterface>;
 def Generated : DeclareOpInterfaceMethods<LoweringOpInterface>;
 // Lowered to nn.primitive.
 def Library : DeclareOpInterfaceMethods<LoweringOpInterface, ["isLibraryOp"]>;
-def Layer : DeclareOpInterfaceMethods<LayerOpInterface,
-    ["isFullyConnected", "isSpatial"]>;
+// Ops define its methods in place.
+defvar Layer = LayerOpInterface;
 def Cost : DeclareOpInterfaceMethods<CostOpInterface>;
 
 def NN_Tensor : RankedTensorOf<[AnyFloat, AnyInteger]>;

@@ -83,6 +83,21 @@ def LayerOpInterface : OpInterface<"LayerOpInterface"> {
     }], "bool", "isSpatial", (ins), "", "return false;">];
 }
 
+def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
+  let cppNamespace = "::hpcc";
+  let description = [{
+    An update of a parameter from its gradient: result i replaces operand i.
+    Drivers: the passes of the comm room.
+  }];
+  let methods = [
+    InterfaceMethod<"", "::mlir::OpOperand &", "getGradientMutable">,
+    InterfaceMethod<"The factor on the gradient; absent means 1.",
+                    "::mlir::MutableOperandRange", "getScaleMutable">,
+    InterfaceMethod<"The constant factor on the learning rate.",
+                    "::mlir::FloatAttr", "getLrMultAttr">,
+    InterfaceMethod<"", "void", "setLrMultAttr", (ins "::mlir::FloatAttr":$factor)>];
+}
+
 // A loss: operand 0 are predictions, results are the loss and d loss/d operand 0.
 def LossTrait : NativeOpTrait<"LossTrait"> { let cppNamespace = "::hpcc"; }
 // An update of a parameter or statistic: result i replaces operand i.

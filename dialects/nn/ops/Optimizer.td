@@ -7,7 +7,8 @@
 include "dialects/nn/IR/NNBase.td"
 
 def NN_SgdOp : NN_Op<"sgd", [Pure, AttrSizedOperandSegments, Generated, Cost, Partitionable,
-                             NotDifferentiable, UpdateTrait]> {
+                             NotDifferentiable, UpdateTrait,
+                             OptimizerOpInterface]> {
   let summary = "Stochastic gradient descent with momentum";
   let description = [{
     g = scale * gradient + decay * w, with rate = lr * lr_mult.

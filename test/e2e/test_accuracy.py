@@ -19,8 +19,8 @@ def test_mnist(tmp_path, seed):
     data = needs_shared("data", "mnist-t10k")
     log = tmp_path / "log.jsonl"
     hpcc(MODELS / "lenet.onnx", "--reinit", "all", "--seed", seed, "--cpus", 4, "--scheme", "c",
-         "--fc-update", "every", "--batch", 64, "--lr", "0.02", "--data", f"{data}[0:9000]",
-         "--val", f"{data}[9000:10000]", "--epochs", 5, "--log", log, timeout=300)
+         "--fc-update", "every", "--batch", 64, "--lr", "0.02", "--lr-schedule", "cosine", "--data",
+         f"{data}[0:9000]", "--val", f"{data}[9000:10000]", "--epochs", 5, "--log", log, timeout=300)
     accuracy = top1(log)
     assert accuracy >= 0.97, f"{accuracy:.4f} of the 1,000 validation digits"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input: a clear message and the documented exit status, never a crash or
-a hang, nothing lost. Exit 1: model, data or flags; 2: device or disk."""
+a hang, nothing lost. Exit 1: model, data or flags (a path that cannot be
+written is a flag's); 2: device or disk."""
 import os
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_no_arguments():
 
 def test_help_names_every_flag_in_groups():
     text = hpcc("--help").out
-    flags = """gpus cpus devices threads scheme batch fc-batch fc-update place loss loss-output
+    flags = """gpus cpus threads scheme batch fc-batch fc-update place loss loss-output
         optimizer lr momentum momentum-form nesterov weight-decay no-decay lr-schedule lr-scaling
         base-batch seed deterministic recipe classes reinit freeze data val epochs steps
         no-shuffle mean std export checkpoint save-every resume log eval emit dump-ir from
@@ -157,8 +158,10 @@ def test_gpus_without_a_gpu_names_what_works(tmp_path):
 
 def test_unwritable_export_is_told_before_training(tmp_path):
     data = digit_data(tmp_path)
-    outcome = training(data, "--export", tmp_path / "no" / "such" / "out.onnx", status=2)
-    mentions(outcome, "out.onnx")
+    for flag in ("--export", "--log"):
+        outcome = training(data, flag, tmp_path / "no" / "such" / "out", status=1)
+        mentions(outcome, flag, tmp_path / "no" / "such" / "out")
+        assert "step" not in outcome.out, "trained first"
 
 
 def test_full_disk(tmp_path):
@@ -185,7 +188,7 @@ def test_export_over_the_input_is_complete(tmp_path):
 
 def test_checkpoint_folder_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    mentions(training(digit_data(tmp_path), "--checkpoint", tmp_path / "file" / "x", status=2),
+    mentions(training(digit_data(tmp_path), "--checkpoint", tmp_path / "file" / "x", status=1),
              "file")
 
 

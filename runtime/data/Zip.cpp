@@ -4,6 +4,8 @@
 
 #include "runtime/data/Zip.h"
 
+#include "runtime/data/Crc32.h"
+
 #include <algorithm>
 #include <climits>
 #include <string_view>
@@ -39,11 +41,6 @@ void append(std::string &text, uint64_t value, size_t width) {
 Status corrupt(const File &file, const std::string &what) {
   return invalidArgument("'" + file.path() +
                          "' is not a valid zip file: " + what);
-}
-
-uint32_t crcOf(uint32_t crc, std::span<const std::byte> bytes) {
-  return static_cast<uint32_t>(::crc32_z(
-      crc, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
 }
 
 /// Replaces the 32-bit fields that say "see zip64" by the extra field's.
@@ -228,7 +225,7 @@ Result<std::vector<std::byte>> ZipReader::read(const Entry &entry) const {
       return corrupt(file,
                      "the compressed data of '" + entry.name + "' is damaged");
   }
-  if (crcOf(0, bytes) != entry.crc)
+  if (crc32Of(0, bytes) != entry.crc)
     return corrupt(file, "the checksum of '" + entry.name + "' is wrong");
   return bytes;
 }
@@ -244,7 +241,7 @@ Status ZipWriter::add(const std::string &name,
                       std::span<const std::span<const std::byte>> parts) {
   Written entry{name, 0, 0, position};
   for (std::span<const std::byte> part : parts) {
-    entry.crc = crcOf(entry.crc, part);
+    entry.crc = crc32Of(entry.crc, part);
     entry.size += part.size();
   }
   // As numpy does, every local header has room for zip64 sizes.
@@ -303,27 +300,33 @@ Status ZipWriter::finish() {
     append(text, entry.offset, 8);
   }
   uint64_t length = text.size();
-  append(text, kEnd64Signature, 4);
-  append(text, kEnd64Size - 12, 8);
-  append(text, 45, 2);
-  append(text, 45, 2);
-  append(text, 0, 4);
-  append(text, 0, 4);
-  append(text, written.size(), 8);
-  append(text, written.size(), 8);
-  append(text, length, 8);
-  append(text, position, 8);
-  append(text, kLocator64Signature, 4);
-  append(text, 0, 4);
-  append(text, position + length, 8);
-  append(text, 1, 4);
+  // Only where needed: NumPy knows an empty file by its plain end record.
+  bool zip64 = written.size() >= UINT16_MAX || length >= UINT32_MAX ||
+               position >= UINT32_MAX;
+  if (zip64) {
+    append(text, kEnd64Signature, 4);
+    append(text, kEnd64Size - 12, 8);
+    append(text, 45, 2);
+    append(text, 45, 2);
+    append(text, 0, 4);
+    append(text, 0, 4);
+    append(text, written.size(), 8);
+    append(text, written.size(), 8);
+    append(text, length, 8);
+    append(text, position, 8);
+    append(text, kLocator64Signature, 4);
+    append(text, 0, 4);
+    append(text, position + length, 8);
+    append(text, 1, 4);
+  }
+  uint64_t count = zip64 ? UINT16_MAX : written.size();
   append(text, kEndSignature, 4);
   append(text, 0, 2);
   append(text, 0, 2);
-  append(text, UINT16_MAX, 2);
-  append(text, UINT16_MAX, 2);
-  append(text, UINT32_MAX, 4);
-  append(text, UINT32_MAX, 4);
+  append(text, count, 2);
+  append(text, count, 2);
+  append(text, zip64 ? UINT32_MAX : length, 4);
+  append(text, zip64 ? UINT32_MAX : position, 4);
   append(text, 0, 2);
   if (Status status = file.write(text); !status)
     return status;

@@ -3,11 +3,11 @@
 
 #include "runtime/train/Parameters.h"
 
+#include "runtime/data/Crc32.h"
 #include "runtime/data/Philox.h"
 
 #include <cmath>
 #include <numbers>
-#include <zlib.h>
 
 namespace hpcc::runtime {
 
@@ -106,9 +106,8 @@ std::vector<float> initialValues(const ProgramParameter &parameter,
                       : static_cast<double>(parameter.shape[0]) * field;
   double fan = scheme == InitialScheme::He ? fanIn : fanIn + fanOut;
   double deviation = fan > 0 ? std::sqrt(2 / fan) : 0;
-  uint32_t name = static_cast<uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const Bytef *>(parameter.name.data()),
-                parameter.name.size()));
+  uint32_t name =
+      crc32Of(0, std::as_bytes(std::span<const char>(parameter.name)));
   for (size_t i = 0; i < values.size(); i += 2) {
     uint64_t pair = i / 2;
     auto q = philox(seed, static_cast<uint32_t>(pair),

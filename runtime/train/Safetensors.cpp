@@ -5,22 +5,17 @@
 
 #include "runtime/base/File.h"
 #include "runtime/data/Array.h"
+#include "runtime/data/Crc32.h"
 
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 namespace hpcc::runtime {
 
 namespace {
 
 using Json = nlohmann::json;
-
-uint32_t crcOf(uint32_t crc, std::span<const std::byte> bytes) {
-  return static_cast<uint32_t>(::crc32_z(
-      crc, reinterpret_cast<const Bytef *>(bytes.data()), bytes.size()));
-}
 
 struct Entry {
   std::string name;
@@ -134,7 +129,7 @@ Result<FileChecksum> writeSafetensors(const std::string &path,
   FileChecksum checksum;
   auto put = [&](std::span<const std::byte> bytes) {
     checksum.bytes += bytes.size();
-    checksum.crc32 = crcOf(checksum.crc32, bytes);
+    checksum.crc32 = crc32Of(checksum.crc32, bytes);
     return file->write(bytes);
   };
   if (Status status = put(std::as_bytes(std::span(&length, 1))); !status)
@@ -156,7 +151,7 @@ Result<std::vector<Tensor>> readSafetensors(const std::string &path,
   Result<std::vector<std::byte>> bytes = readFile(path);
   if (!bytes)
     return bytes.status();
-  FileChecksum found{bytes->size(), crcOf(0, *bytes)};
+  FileChecksum found{bytes->size(), crc32Of(0, *bytes)};
   if (found.bytes != expected.bytes)
     return invalidArgument("'" + path + "' has " + std::to_string(found.bytes) +
                            " bytes, but " + std::to_string(expected.bytes) +

@@ -4,8 +4,9 @@
 
 #include "runtime/train/TrainingState.h"
 
+#include "runtime/data/Crc32.h"
+
 #include <nlohmann/json.hpp>
-#include <zlib.h>
 
 namespace hpcc::runtime {
 
@@ -92,8 +93,7 @@ std::string dump(const Json &json) {
 uint32_t checksumOf(Json json) {
   json.erase("crc32");
   std::string text = dump(json);
-  return static_cast<uint32_t>(
-      ::crc32_z(0, reinterpret_cast<const Bytef *>(text.data()), text.size()));
+  return crc32Of(0, std::as_bytes(std::span<const char>(text)));
 }
 
 } // namespace

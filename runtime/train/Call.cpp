@@ -79,8 +79,7 @@ int64_t Call::resultElements(size_t index, int64_t n) const {
 }
 
 Status Call::take(Bound &entry, size_t bytes, Workers::Purpose purpose) {
-  Result<void *> memory =
-      workers.allocate(rank, std::max<size_t>(bytes, 64), purpose);
+  Result<void *> memory = workers.allocate(rank, bytes, purpose);
   if (!memory)
     return memory.status();
   entry.owned = *memory;

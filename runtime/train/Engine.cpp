@@ -167,7 +167,7 @@ Status Engine::Impl::setUp(Worker &worker, int64_t rank) {
       continue; // Only the layout of results.
     size_t bytes = static_cast<size_t>(
         storageRange(storage, program.workers, rank).size * sizeof(float));
-    Result<void *> memory = workers.allocate(rank, std::max<size_t>(bytes, 64),
+    Result<void *> memory = workers.allocate(rank, bytes,
                                              storage.slot == StorageSlot::Value
                                                  ? Workers::Purpose::Parameters
                                                  : Workers::Purpose::State);

@@ -31,8 +31,8 @@ public:
   /// Bytes the worker has received from others since it was made.
   virtual int64_t receivedBytes(int64_t rank) { return 0; }
 
-  /// Memory that generated code may use, 64-byte aligned, counted under
-  /// `purpose`; it lives until `release`.
+  /// Zeroed memory that generated code may use, 64-byte aligned, not null even
+  /// for 0 bytes, counted under `purpose`. Called on the worker's thread.
   enum class Purpose { Parameters, State, Arena, Data };
   virtual Result<void *> allocate(int64_t rank, size_t bytes,
                                   Purpose purpose) = 0;

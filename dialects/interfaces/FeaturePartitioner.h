@@ -19,7 +19,8 @@ public:
   /// Where the per-worker ops go.
   virtual mlir::OpBuilder &builder() = 0;
   /// The worker's copy of the whole value: gathers a sharded value along its
-  /// feature dimension, all-reduces a partial one.
+  /// feature dimension, all-reduces a partial one. A value that is not a
+  /// tensor has no other form.
   virtual mlir::Value full(mlir::Value global) = 0;
   /// The worker's range of the value's features: slices a full value,
   /// reduce-scatters a partial one.

@@ -1,47 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution.
-#include "dialects/nn/IR/NN.h"
+#include "dialects/nn/ops/BuildLinalg.h"
+#include "dialects/nn/ops/ShapeRules.h"
+#include "dialects/nn/ops/SumTo.h"
 
 using namespace mlir;
-using namespace hpcc;
 using namespace hpcc::nn;
 
 //===----------------------------------------------------------------------===//
 // Verify
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConvOp::verify() { return success(); }
+LogicalResult ConvOp::verify() {
+  RankedTensorType x = tensorType(getX()), w = tensorType(getW());
+  if (x.getRank() < 3)
+    return emitOpError() << "x must have spatial dimensions, got " << x;
+  int64_t spatialRank = x.getRank() - 2, group = getGroup();
+  if (failed(checkRank(*this, "w", w, x.getRank())))
+    return failure();
+  ArrayRef<int64_t> kernel = w.getShape().drop_front(2);
+  Window window{kernel, getStrides(), getDilations(), getPads()};
+  if (failed(checkWindow(*this, window, spatialRank)))
+    return failure();
+  if (group < 1 || w.getDimSize(0) % group != 0)
+    return emitOpError() << "`group` must divide the " << w.getDimSize(0)
+                         << " output channels, got " << group;
+  if (x.getDimSize(1) != w.getDimSize(1) * group)
+    return emitOpError() << "w expects " << w.getDimSize(1) * group
+                         << " input channels (" << w.getDimSize(1) << " in "
+                         << group << " groups), but x has " << x.getDimSize(1);
+  if (getB() &&
+      failed(checkShape(*this, "b", getB().getType(), w.getDimSize(0))))
+    return failure();
+  SmallVector<int64_t> expected = {x.getDimSize(0), w.getDimSize(0)};
+  llvm::append_range(expected,
+                     windowOutput(x.getShape().drop_front(2), window));
+  return checkShape(*this, "y", getType(), expected);
+}
 
 //===----------------------------------------------------------------------===//
 // Differentiate
 //===----------------------------------------------------------------------===//
 
-LogicalResult ConvOp::buildVJP(OpBuilder &, ArrayRef<Value>, ArrayRef<bool>,
-                               MutableArrayRef<Value>) {
-  return emitOpError("has no VJP yet");
+LogicalResult ConvOp::buildVJP(OpBuilder &builder, ArrayRef<Value> resultGrads,
+                               ArrayRef<bool> needed,
+                               MutableArrayRef<Value> operandGrads) {
+  Value dy = resultGrads[0];
+  if (needed[0])
+    operandGrads[0] = ConvBackwardDataOp::create(
+        builder, getLoc(), getX().getType(), dy, getW(), getStridesAttr(),
+        getDilationsAttr(), getPadsAttr(), getGroupAttr());
+  bool bias = getB() && needed[2];
+  if (needed[1]) {
+    auto weights = ConvBackwardWeightsOp::create(
+        builder, getLoc(), getW().getType(), bias ? getB().getType() : Type(),
+        getX(), dy, getStridesAttr(), getDilationsAttr(), getPadsAttr(),
+        getGroupAttr());
+    operandGrads[1] = weights.getDw();
+    if (bias)
+      operandGrads[2] = weights.getDb();
+  } else if (bias) {
+    RankedTensorType type = tensorType(getB());
+    SmallVector<int64_t> shape(tensorType(dy).getRank() - 1, 1);
+    shape[0] = type.getDimSize(0);
+    Value sum = sumTo(builder, getLoc(), dy,
+                      RankedTensorType::get(shape, type.getElementType()));
+    operandGrads[2] = ReshapeOp::create(builder, getLoc(), type, sum);
+  }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Lower
 //===----------------------------------------------------------------------===//
 
+bool ConvOp::isLibraryOp() { return true; }
 bool ConvBackwardDataOp::isLibraryOp() { return true; }
 bool ConvBackwardWeightsOp::isLibraryOp() { return true; }
-bool ConvOp::isLibraryOp() { return true; }
-LogicalResult ConvBackwardDataOp::lower(RewriterBase &) {
-  return emitOpError("has no lowering yet");
+
+/// Spatial extents and channels are static; the batch is that of `like`.
+static Value emptyImages(Lowering &lowering, Type type, Value like) {
+  auto images = cast<RankedTensorType>(type);
+  return lowering.empty(images, images.isDynamicDim(0)
+                                    ? SmallVector<Extent>{{like, 0}}
+                                    : SmallVector<Extent>{});
 }
-LogicalResult ConvBackwardWeightsOp::lower(RewriterBase &) {
-  return emitOpError("has no lowering yet");
+
+LogicalResult ConvOp::lower(RewriterBase &rewriter) {
+  Lowering lowering(rewriter, *this);
+  lowering.replaceByPrimitive("conv_forward", getOperands(),
+                              emptyImages(lowering, getType(), getX()));
+  return success();
 }
-LogicalResult ConvOp::lower(RewriterBase &) {
-  return emitOpError("has no lowering yet");
+
+LogicalResult ConvBackwardDataOp::lower(RewriterBase &rewriter) {
+  Lowering lowering(rewriter, *this);
+  lowering.replaceByPrimitive("conv_backward_data", getOperands(),
+                              emptyImages(lowering, getType(), getDy()));
+  return success();
+}
+
+LogicalResult ConvBackwardWeightsOp::lower(RewriterBase &rewriter) {
+  Lowering lowering(rewriter, *this);
+  SmallVector<Value> outputs;
+  for (Type type : getResultTypes())
+    outputs.push_back(lowering.empty(cast<RankedTensorType>(type), {}));
+  lowering.replaceByPrimitive("conv_backward_weights", getOperands(), outputs);
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
 // Cost
 //===----------------------------------------------------------------------===//
 
-int64_t ConvBackwardDataOp::getFlops(int64_t) { return 0; }
-int64_t ConvBackwardWeightsOp::getFlops(int64_t) { return 0; }
-int64_t ConvOp::getFlops(int64_t) { return 0; }
+/// Each output element is a dot product with one output channel's weights.
+static int64_t convFlops(Type y, Type w, int64_t batch) {
+  return 2 * elementCount(y, batch) *
+         (elementCount(w, 1) / cast<RankedTensorType>(w).getDimSize(0));
+}
+
+int64_t ConvOp::getFlops(int64_t batch) {
+  return convFlops(getType(), getW().getType(), batch) +
+         (getB() ? elementCount(getType(), batch) : 0);
+}
+
+int64_t ConvBackwardDataOp::getFlops(int64_t batch) {
+  return convFlops(getDy().getType(), getW().getType(), batch);
+}
+
+int64_t ConvBackwardWeightsOp::getFlops(int64_t batch) {
+  return convFlops(getDy().getType(), getDw().getType(), batch) +
+         (getDb() ? elementCount(getDy().getType(), batch) : 0);
+}

@@ -35,6 +35,7 @@ def NN_DropoutTrainOp : NN_Op<"dropout_train", [Pure, Generated, Cost, Different
     $x `positions` `(` $positions `:` type($positions) `)` `step` `(` $step `)`
     (`offset` `(` $offset^ `)`)? attr-dict `:` type($y)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // HPCC_DIALECTS_NN_DROPOUT

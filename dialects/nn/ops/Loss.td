@@ -17,6 +17,7 @@ class NN_Loss<string mnemonic> : NN_Op<mnemonic, [Pure, Generated, Cost, NotDiff
     $x `target` `(` $target `:` type($target) `)` `examples` `(` $n `)`
     (`offset` `(` $offset^ `)`)? attr-dict `:` type($x) `->` type($loss) `,` type($dx)
   }];
+  let hasVerifier = 1;
 }
 def NN_SoftmaxLossOp : NN_Loss<"softmax_loss"> {
   let summary = "Cross entropy of softmax(x) with i32 class indices [N]";
@@ -77,6 +78,7 @@ def NN_ClassificationCountsOp : NN_Op<"classification_counts",
   let arguments = (ins NN_FloatTensor:$x, NN_Tensor:$target);
   let results = (outs NN_FloatTensor:$counts);
   let assemblyFormat = "$x `,` $target attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
 }
 // Its pieces: the target's value, how many classes beat it, the hits.
 def NN_TargetValueOp : NN_Op<"target_value",

@@ -36,6 +36,7 @@ def NN_BatchNormTrainOp : NN_Op<"batch_norm_train",
                        F64Attr:$epsilon);
   let results = (outs NN_FloatTensor:$y, NN_FloatTensor:$mean, NN_FloatTensor:$var);
   let assemblyFormat = "$x `,` $scale `,` $bias attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
   let extraClassDeclaration = [{
     bool isFullyConnected() { return false; }
     bool isSpatial() {

@@ -12,6 +12,7 @@ class NN_SoftmaxLike<string mnemonic>
   let arguments = (ins NN_FloatTensor:$x, I64Attr:$axis);
   let results = (outs NN_FloatTensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($y)";
+  let hasVerifier = 1;
 }
 class NN_SoftmaxLikeBackward<string mnemonic>
     : NN_Op<mnemonic, [Pure, SameOperandsAndResultType, Library, Cost, NotDifferentiable,
@@ -19,6 +20,7 @@ class NN_SoftmaxLikeBackward<string mnemonic>
   let arguments = (ins NN_FloatTensor:$dy, NN_FloatTensor:$y, I64Attr:$axis);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $y attr-dict `:` type($dx)";
+  let hasVerifier = 1;
 }
 def NN_SoftmaxOp : NN_SoftmaxLike<"softmax"> {
   let summary = "exp(x) / sum exp(x) along one axis (ONNX Softmax-13)";

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution.
 #include "dialects/nn/ops/BuildLinalg.h"
+#include "dialects/nn/ops/PartitionRules.h"
 #include "dialects/nn/ops/ShapeRules.h"
 #include "dialects/nn/ops/SumTo.h"
 
 using namespace mlir;
+using namespace hpcc;
 using namespace hpcc::nn;
 
 //===----------------------------------------------------------------------===//
@@ -22,10 +24,10 @@ LogicalResult ConvOp::verify() {
   Window window{kernel, getStrides(), getDilations(), getPads()};
   if (failed(checkWindow(*this, window, spatialRank)))
     return failure();
-  if (group < 1 || w.getDimSize(0) % group != 0)
+  if (group < 1 || (!w.isDynamicDim(0) && w.getDimSize(0) % group != 0))
     return emitOpError() << "`group` must divide the " << w.getDimSize(0)
                          << " output channels, got " << group;
-  if (x.getDimSize(1) != w.getDimSize(1) * group)
+  if (!extentsMatch(x.getDimSize(1), w.getDimSize(1) * group))
     return emitOpError() << "w expects " << w.getDimSize(1) * group
                          << " input channels (" << w.getDimSize(1) << " in "
                          << group << " groups), but x has " << x.getDimSize(1);
@@ -71,6 +73,38 @@ LogicalResult ConvOp::buildVJP(OpBuilder &builder, ArrayRef<Value> resultGrads,
 }
 
 //===----------------------------------------------------------------------===//
+// Partition
+//===----------------------------------------------------------------------===//
+
+// A convolution over its whole map is a linear layer: its output channels are
+// the units. In groups, channels of y need only some of x.
+
+LogicalResult ConvOp::partition(FeaturePartitioner &p) {
+  if (!isFullyConnected())
+    return partitionReplicated(*this, p);
+  SmallVector<Value> operands = {p.full(getX()), p.shard(getW())};
+  if (getB())
+    operands.push_back(p.shard(getB()));
+  cloneLocal(*this, p, operands, Form::Shard);
+  return success();
+}
+
+LogicalResult ConvBackwardDataOp::partition(FeaturePartitioner &p) {
+  if (getGroup() != 1)
+    return partitionReplicated(*this, p);
+  cloneLocal(*this, p, {p.shard(getDy()), p.shard(getW())}, Form::Partial);
+  return success();
+}
+
+LogicalResult ConvBackwardWeightsOp::partition(FeaturePartitioner &p) {
+  if (getGroup() != 1)
+    return partitionReplicated(*this, p);
+  cloneLocal(*this, p, {p.full(getX()), p.shard(getDy())},
+             SmallVector<Form>(getNumResults(), Form::Shard));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Lower
 //===----------------------------------------------------------------------===//
 
@@ -78,33 +112,43 @@ bool ConvOp::isLibraryOp() { return true; }
 bool ConvBackwardDataOp::isLibraryOp() { return true; }
 bool ConvBackwardWeightsOp::isLibraryOp() { return true; }
 
-/// Spatial extents and channels are static; the batch is that of `like`.
-static Value emptyImages(Lowering &lowering, Type type, Value like) {
+/// Images of `channels` channels (a shard's are known at run time only).
+static Value emptyImages(Lowering &lowering, Type type, Value batch,
+                         Extent channels) {
   auto images = cast<RankedTensorType>(type);
-  return lowering.empty(images, images.isDynamicDim(0)
-                                    ? SmallVector<Extent>{{like, 0}}
-                                    : SmallVector<Extent>{});
+  SmallVector<Extent> extents;
+  if (images.isDynamicDim(0))
+    extents.push_back({batch, 0});
+  if (images.isDynamicDim(1))
+    extents.push_back(channels);
+  return lowering.empty(images, extents);
 }
 
 LogicalResult ConvOp::lower(RewriterBase &rewriter) {
   Lowering lowering(rewriter, *this);
-  lowering.replaceByPrimitive("conv_forward", getOperands(),
-                              emptyImages(lowering, getType(), getX()));
+  lowering.replaceByPrimitive(
+      "conv_forward", getOperands(),
+      emptyImages(lowering, getType(), getX(), {getW(), 0}));
   return success();
 }
 
 LogicalResult ConvBackwardDataOp::lower(RewriterBase &rewriter) {
   Lowering lowering(rewriter, *this);
-  lowering.replaceByPrimitive("conv_backward_data", getOperands(),
-                              emptyImages(lowering, getType(), getDy()));
+  lowering.replaceByPrimitive(
+      "conv_backward_data", getOperands(),
+      emptyImages(lowering, getType(), getDy(), {getW(), 1}));
   return success();
 }
 
 LogicalResult ConvBackwardWeightsOp::lower(RewriterBase &rewriter) {
   Lowering lowering(rewriter, *this);
   SmallVector<Value> outputs;
-  for (Type type : getResultTypes())
-    outputs.push_back(lowering.empty(cast<RankedTensorType>(type), {}));
+  for (Type type : getResultTypes()) {
+    auto weights = cast<RankedTensorType>(type);
+    outputs.push_back(lowering.empty(
+        weights, weights.isDynamicDim(0) ? SmallVector<Extent>{{getDy(), 1}}
+                                         : SmallVector<Extent>{}));
+  }
   lowering.replaceByPrimitive("conv_backward_weights", getOperands(), outputs);
   return success();
 }

@@ -182,6 +182,7 @@ HPCC_ELEMENTWISE(TanhOp)
 HPCC_ELEMENTWISE(TanhBackwardOp)
 HPCC_ELEMENTWISE(ClipOp)
 HPCC_ELEMENTWISE(ClipBackwardOp)
+HPCC_ELEMENTWISE(ScaleOp)
 HPCC_ELEMENTWISE(AddOp)
 HPCC_ELEMENTWISE(SubOp)
 HPCC_ELEMENTWISE(MulOp)
@@ -357,6 +358,17 @@ LogicalResult ClipBackwardOp::lower(RewriterBase &rewriter) {
       });
 }
 
+LogicalResult ScaleOp::lower(RewriterBase &rewriter) {
+  Lowering lowering(rewriter, *this);
+  lowering.replace(
+      lowering.elementwise(getX(), lowering.emptyLike(getX()),
+                           [&](ImplicitLocOpBuilder &b, ValueRange args) {
+                             return SmallVector<Value>{arith::MulFOp::create(
+                                 b, args[0], getFactor())};
+                           }));
+  return success();
+}
+
 #define HPCC_BINARY(Op, Scalar)                                                \
   LogicalResult Op::lower(RewriterBase &rewriter) {                            \
     return lowerElementwise(                                                   \
@@ -389,6 +401,7 @@ HPCC_COST(TanhOp, 1)
 HPCC_COST(TanhBackwardOp, 3)
 HPCC_COST(ClipOp, 2)
 HPCC_COST(ClipBackwardOp, 2)
+HPCC_COST(ScaleOp, 1)
 HPCC_COST(AddOp, 1)
 HPCC_COST(SubOp, 1)
 HPCC_COST(MulOp, 1)

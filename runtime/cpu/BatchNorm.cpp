@@ -139,10 +139,12 @@ public:
     dnnl::batch_normalization_backward::primitive_desc description(
         desc, Sequence::attributes(), engine.library(), hint);
     auto sequence = std::make_unique<Sequence>(engine, where);
+    // The library asks for the shift and does not read it.
     sequence->add(dnnl::batch_normalization_backward(description), description,
                   {{DNNL_ARG_SRC, sequence->operand(0, *image)},
                    {DNNL_ARG_DIFF_DST, sequence->operand(1, *image)},
                    {DNNL_ARG_SCALE, sequence->operand(2, channels)},
+                   {DNNL_ARG_SHIFT, sequence->operand(2, channels)},
                    {DNNL_ARG_MEAN, sequence->operand(3, channels)},
                    {DNNL_ARG_VARIANCE, sequence->operand(4, channels)},
                    {DNNL_ARG_DIFF_SRC, sequence->operand(5, *image)},

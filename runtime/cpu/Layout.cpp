@@ -94,8 +94,6 @@ Result<memory::desc> cpu::describeLayout(const Shape &physical,
     return kLogicalOrder.find(a) < kLogicalOrder.find(b);
   });
 
-  // The library's descriptor is a plain struct in this version; there is no
-  // constructor for blocked layouts without a tag of their own.
   memory::dims dims(rank), strides(rank);
   int64_t stride = 1;
   for (size_t i = 0; i < layout.blocks.size(); ++i) {
@@ -113,8 +111,11 @@ Result<memory::desc> cpu::describeLayout(const Shape &physical,
   }
   for (const Block &block : layout.blocks)
     dims[logical.find(block.letter)] *= block.size;
-  memory::desc desc(dims, type, memory::dims(strides));
+  // The library's descriptor is a plain struct in this version; there is no
+  // constructor for blocked layouts without a tag of their own.
+  memory::desc desc = plainDesc(dims, type);
   dnnl_blocking_desc_t &blocking = desc.data.format_desc.blocking;
+  std::copy(strides.begin(), strides.end(), blocking.strides);
   blocking.inner_nblks = layout.blocks.size();
   for (size_t i = 0; i < layout.blocks.size(); ++i) {
     blocking.inner_blks[i] = layout.blocks[i].size;

@@ -15,7 +15,7 @@ static cl::opt<int> classes("classes");
 static cl::list<std::string> reinit("reinit");
 static cl::opt<bool> locations("locations", cl::desc("print locations"));
 static cl::opt<bool> remarks("remarks", cl::desc("print remarks and warnings"));
-static cl::opt<std::string> read("read", cl::desc("print this tensor"));
+static cl::opt<std::string> tensorName("read", cl::desc("print this tensor"));
 static cl::opt<std::string> output("export", cl::desc("write this file"));
 static cl::opt<uint64_t> threshold("external-threshold",
                                    cl::init(2'000'000'000));
@@ -30,7 +30,7 @@ static int fail(Error error) {
 }
 
 static int readTensor(const hpcc::ModelFile &file) {
-  auto values = file.readFloats(read);
+  auto values = file.readFloats(tensorName);
   if (!values)
     return fail(values.takeError());
   for (float value : *values)
@@ -70,11 +70,11 @@ static int exportModel(const hpcc::ModelFile &file) {
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv);
-  if (!read.empty() || !output.empty()) {
+  if (!tensorName.empty() || !output.empty()) {
     auto file = hpcc::ModelFile::open(model);
     if (!file)
       return fail(file.takeError());
-    return read.empty() ? exportModel(**file) : readTensor(**file);
+    return tensorName.empty() ? exportModel(**file) : readTensor(**file);
   }
   mlir::MLIRContext context;
   context.getDiagEngine().registerHandler([](mlir::Diagnostic &diagnostic) {

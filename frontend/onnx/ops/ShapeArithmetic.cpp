@@ -235,7 +235,7 @@ LogicalResult evaluateReshape(NodeImport &node) {
 /// Elementwise. A single element broadcasts; other shapes must be equal.
 static LogicalResult
 combine(NodeImport &node,
-        function_ref<SymbolicInt(SymbolicInt, SymbolicInt, bool isFloat)>
+        llvm::function_ref<SymbolicInt(SymbolicInt, SymbolicInt, bool isFloat)>
             operation) {
   std::optional<SymbolicTensor> a = node.symbolic(0), b = node.symbolic(1);
   if (!a || !b)

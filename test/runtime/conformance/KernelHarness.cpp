@@ -95,18 +95,25 @@ void test::expectIsGradient(
       sum += double(y.data[i]) * weights.data[i];
     return sum;
   };
-  Exact expected(x.shape);
+  // At most about a hundred elements, spread over the tensor.
+  size_t stride = x.data.size() / 97 + 1;
+  double scale = 1;
+  for (float value : gradient.data)
+    scale = std::max(scale, double(std::abs(value)));
+  ASSERT_EQ(gradient.shape, x.shape) << what;
   Tensor moved = x;
-  for (size_t i = 0; i < x.data.size(); ++i) {
+  for (size_t i = 0; i < x.data.size(); i += stride) {
     float above = x.data[i] + step, below = x.data[i] - step;
     moved.data[i] = above;
     double high = objective(moved);
     moved.data[i] = below;
     double low = objective(moved);
     moved.data[i] = x.data[i];
-    expected.data[i] = (high - low) / (double(above) - below);
+    double expected = (high - low) / (double(above) - below);
+    ASSERT_LE(std::abs(gradient.data[i] - expected), tolerance * scale)
+        << what << " at " << i << ": got " << gradient.data[i]
+        << ", differences give " << expected;
   }
-  expectClose(gradient, expected, tolerance, what);
 }
 
 std::string test::list(const Shape &values) {

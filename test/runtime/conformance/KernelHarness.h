@@ -83,7 +83,7 @@ void expectClose(const Tensor &got, const Tensor &expected, double tolerance,
                  const std::string &what = "");
 
 /// Checks `gradient` of sum(forward(x) * weights) with respect to x against
-/// central differences with this step.
+/// central differences with this step, at elements spread over x.
 void expectIsGradient(const Tensor &gradient, const Tensor &x,
                       const Tensor &weights,
                       const std::function<Tensor(const Tensor &)> &forward,

@@ -105,9 +105,7 @@ private:
         return user == head || head->isProperAncestor(user);
       });
       unsigned number = argument.getArgNumber();
-      auto parameter =
-          dyn_cast_or_null<StringAttr>(step.argEntry(number, "parameter"));
-      StringRef name = parameter ? parameter.getValue() : StringRef();
+      StringRef name = step.parameter(number);
       bool sharded = distributed() && onlyHead && type.getRank() > 0 &&
                      type.getDimSize(0) > 1;
       step.setArgEntries(

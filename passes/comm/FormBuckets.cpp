@@ -81,10 +81,6 @@ public:
 private:
   bool distributed() const { return options.workers > 1; }
 
-  static StringRef parameterOf(const StepFunction &step, unsigned index) {
-    auto name = dyn_cast_or_null<StringAttr>(step.argEntry(index, "parameter"));
-    return name ? name.getValue() : StringRef();
-  }
   static BlockArgument argumentOf(Value value) {
     return dyn_cast<BlockArgument>(value);
   }
@@ -109,7 +105,7 @@ private:
       Bucket &bucket = buckets[entry->second];
       BlockArgument value = argumentOf(op->getOperand(0));
       auto type = cast<RankedTensorType>(value.getType());
-      std::string name = parameterOf(step, value.getArgNumber()).str();
+      std::string name = step.parameter(value.getArgNumber()).str();
       int64_t offset = alignTo(bucket.length, kVector);
       bucket.segments.push_back({name, offset, type});
       bucket.length = offset + type.getNumElements();
@@ -378,7 +374,7 @@ private:
     for (unsigned i = 0; i < count; ++i) {
       if (!step.isStorage(i))
         continue;
-      auto found = bucketOf.find(parameterOf(step, i).str());
+      auto found = bucketOf.find(step.parameter(i).str());
       if (found == bucketOf.end())
         continue;
       auto [bucket, segment] = found->second;
@@ -478,7 +474,7 @@ private:
            builder.getNamedAttr(
                "segments",
                builder.getArrayAttr(StepFunction::segment(
-                   builder, parameterOf(step, i), 0, type.getShape())))});
+                   builder, step.parameter(i), 0, type.getShape())))});
     }
   }
 

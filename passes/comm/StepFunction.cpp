@@ -17,6 +17,14 @@ StringRef StepFunction::argKind(unsigned index) const {
   return kind ? kind.getValue() : StringRef();
 }
 
+StringRef StepFunction::parameter(unsigned index) const {
+  Attribute entry = argEntry(index, "parameter");
+  if (auto symbol = dyn_cast_or_null<FlatSymbolRefAttr>(entry))
+    return symbol.getValue();
+  auto name = dyn_cast_or_null<StringAttr>(entry);
+  return name ? name.getValue() : StringRef();
+}
+
 void StepFunction::setArgEntries(unsigned index,
                                  ArrayRef<NamedAttribute> entries) {
   NamedAttrList list;

@@ -17,6 +17,8 @@ public:
   /// The `nn.arg` entry `key` of an argument, or null.
   mlir::Attribute argEntry(unsigned index, llvm::StringRef key) const;
   llvm::StringRef argKind(unsigned index) const;
+  /// The symbol of the parameter that a storage belongs to.
+  llvm::StringRef parameter(unsigned index) const;
   bool isStorage(unsigned index) const {
     return argKind(index) == "value" || argKind(index) == "state";
   }

@@ -75,8 +75,8 @@ Value HeadPartitioner::shard(Value global) {
     return shard;
   if (!isDistributed())
     return full(global);
-  auto type = cast<RankedTensorType>(global.getType());
-  if (type.getRank() == 0)
+  auto type = dyn_cast<RankedTensorType>(global.getType());
+  if (!type || type.getRank() == 0)
     return full(global);
   Location loc = global.getLoc();
   if (Value partial = forms[global].partial; partial && !forms[global].full) {

@@ -220,8 +220,13 @@ private:
     }
     ret.getOperandsMutable().assign(operands);
     for (auto &ops : members)
-      for (OptimizerOpInterface op : ops)
+      for (OptimizerOpInterface op : ops) {
+        if (!op->use_empty())
+          return op->emitOpError()
+                 << "has a result that is not the new value of its storage "
+                    "(nn.result with `arg`)";
         op->erase();
+      }
     step.updateType();
     function.removeResAttrsAttr();
     for (auto [i, entry] : llvm::enumerate(kept))

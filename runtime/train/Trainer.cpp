@@ -186,10 +186,16 @@ Status Training::begin(const LogicalState &initial) {
 Status Training::oneStep(const Batch &batch, Clock::time_point from) {
   record.rate = options.rate * schedule.factor(state.step);
   int64_t bytes = engine.receivedBytes();
+  if (options.observer)
+    options.observer->beforeStep();
   Result<float> loss =
       engine.trainStep(batch, state.step, static_cast<float>(record.rate));
   if (!loss)
     return loss.status();
+  if (options.observer)
+    if (Status status = options.observer->afterStep(state.step, batch.count);
+        !status)
+      return status;
   double seconds = std::chrono::duration<double>(Clock::now() - from).count();
   record.step = ++state.step;
   record.epoch = state.epoch + 1;

@@ -12,6 +12,15 @@
 
 namespace hpcc::runtime {
 
+/// Watches every training step from outside.
+class StepObserver {
+public:
+  virtual ~StepObserver() = default;
+  virtual void beforeStep() = 0;
+  /// `step` counts from 0. An error ends the training.
+  virtual Status afterStep(int64_t step, int64_t examples) = 0;
+};
+
 struct TrainOptions {
   /// One of the two is given; both count from the beginning of the training,
   /// also when it is resumed.
@@ -32,6 +41,8 @@ struct TrainOptions {
   std::chrono::milliseconds dataTimeout = std::chrono::minutes(10);
   /// Asked after each step: whether to save and stop. See Interrupt.h.
   bool (*interrupted)() = nullptr;
+  /// May be null; not owned.
+  StepObserver *observer = nullptr;
 };
 
 struct EvalResult {

@@ -2,8 +2,8 @@
 // The account of a step's collectives.
 #include "tools/hpcc/Ledger.h"
 
+#include "passes/NodeName.h"
 #include "runtime/include/hpcc/sharding.h"
-#include "tools/hpcc/NodeNames.h"
 
 #include <numeric>
 
@@ -55,7 +55,7 @@ FailureOr<Ledger> hpcc::computeLedger(func::FuncOp function, int64_t examples,
                    int64_t iteration) -> LogicalResult {
     LedgerEntry entry{op.getKind(),
                       op.getChannel(),
-                      nodeName(op->getLoc()),
+                      getNodeName(op->getLoc()).str(),
                       iteration,
                       -1,
                       0,

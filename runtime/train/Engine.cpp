@@ -317,6 +317,43 @@ Result<LogicalState> Engine::gather() {
   return state;
 }
 
+Status Engine::checkReplicas() const {
+  const Program &program = impl->program;
+  for (size_t i = 0; i < program.storages.size(); ++i) {
+    const ProgramStorage &storage = program.storages[i];
+    if (storage.split != StorageSplit::Replicated ||
+        storage.slot == StorageSlot::Gradient)
+      continue;
+    std::vector<float> first(storage.padded), other(storage.padded);
+    for (int64_t rank = 0; rank < program.workers; ++rank) {
+      std::vector<float> &into = rank == 0 ? first : other;
+      if (Status status = impl->workers.copyToHost(rank, into.data(),
+                                                   impl->team[rank].storages[i],
+                                                   into.size() * sizeof(float));
+          !status)
+        return status;
+      if (rank == 0)
+        continue;
+      for (const StorageSegment &segment : storage.segments) {
+        int64_t size = elementsOf(
+            program.parameters[findParameter(program, segment.parameter)]);
+        if (std::memcmp(first.data() + segment.offset,
+                        other.data() + segment.offset,
+                        static_cast<size_t>(size) * sizeof(float)) == 0)
+          continue;
+        return Status::error(
+            StatusCode::internal,
+            "'" + segment.parameter +
+                "' should be equal on all workers, but worker " +
+                std::to_string(rank) +
+                " differs from worker 0; the last checkpoint "
+                "is not affected");
+      }
+    }
+  }
+  return {};
+}
+
 Result<BatchOptions> Engine::batchOptions(Dataset &dataset) const {
   const Program &program = impl->program;
   const ProgramFunction &function = program.trainStep  ? program.trainStep

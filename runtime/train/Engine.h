@@ -47,6 +47,9 @@ public:
   /// Sets all parameters and all optimizer state.
   Status load(const LogicalState &state);
   Result<LogicalState> gather();
+  /// Whether what every worker holds whole is the same everywhere, to the bit:
+  /// replicas that drift apart would train to nonsense without a sign.
+  Status checkReplicas() const;
 
   /// What a batch must hold for train_step, eval_step and gradients; fails
   /// where the data set does not fit the model.

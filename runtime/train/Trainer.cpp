@@ -4,6 +4,7 @@
 #include "runtime/train/Trainer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hpcc::runtime {
 
@@ -51,6 +52,7 @@ private:
   StepRecord record;
   bool resumed = false;
   bool isBest = false;
+  bool warnedOfLoss = false;
   int64_t savedStep = -1;
   std::optional<CheckpointWriter> writer;
   std::optional<StepLog> log;
@@ -205,6 +207,11 @@ Status Training::oneStep(const Batch &batch, Clock::time_point from) {
   record.commBytes = engine.receivedBytes() - bytes;
   summary.loss = *loss;
   summary.steps = state.step;
+  if (!std::isfinite(*loss) && !warnedOfLoss) {
+    warnedOfLoss = true;
+    say("warning: the loss of step " + std::to_string(state.step) +
+        " is not finite; a lower --lr may help");
+  }
   progress->step(state.epoch, batch.count, *loss);
   state.example = batch.first + batch.count;
   if (batch.endsEpoch) {
@@ -237,6 +244,8 @@ Status Training::validate() {
 }
 
 Status Training::save() {
+  if (Status status = engine.checkReplicas(); !status)
+    return status;
   if (!writer || savedStep == state.step)
     return {};
   Result<LogicalState> tensors = engine.gather();

@@ -93,7 +93,7 @@ def test_signal_saves_a_checkpoint(tmp_path, number):
 
 
 def newest(folder):
-    return max((f for f in pathlib.Path(folder).iterdir() if f.is_dir() and not f.is_symlink()),
+    return max((f for f in pathlib.Path(folder).glob("step-*") if f.is_dir()),
                key=lambda f: int(f.name.split("-")[-1]))
 
 

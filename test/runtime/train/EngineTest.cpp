@@ -121,6 +121,24 @@ TEST(Engine, B121_B123_stateMovesBetweenDifferentK) {
   }
 }
 
+// B112: one weight that drifts on one worker is found.
+TEST(Engine, B112_replicasThatDriftAreFound) {
+  Program program = makeProgram(3, 8);
+  FakeWorkers group(3);
+  auto engine = makeEngine(program, group);
+  ASSERT_TRUE(engine->load(makeInitialState(program)).ok());
+  auto dataset = makeDataset(16);
+  auto loader = makeLoader(*engine, *dataset, 1);
+  ASSERT_TRUE(engine->trainStep(*nextBatch(*loader), 0, 0.1f).ok());
+  EXPECT_TRUE(engine->checkReplicas().ok());
+  group.perturbedRank = 1;
+  ASSERT_TRUE(engine->trainStep(*nextBatch(*loader), 1, 0.1f).ok());
+  Status status = engine->checkReplicas();
+  EXPECT_EQ(status.code(), StatusCode::internal);
+  EXPECT_NE(status.message().find("'b' should be equal"), std::string::npos);
+  EXPECT_NE(status.message().find("worker 1"), std::string::npos);
+}
+
 TEST(Engine, refusesStateOfAnotherShape) {
   Program program = makeProgram(2, 8);
   FakeWorkers group(2);

@@ -224,6 +224,8 @@ void trainStep(void **args) {
   }
   self.received += 8 * (group.size() - 1);
   group.meet();
+  if (rank == group.perturbedRank)
+    bucket.data[3] += 1e-6f;
 }
 
 } // namespace

@@ -30,7 +30,7 @@ struct SeenCall {
   std::vector<int32_t> positions;
 };
 
-/// Plain memory, no device; `fail` and `stall` break a worker.
+/// Plain memory, no device; `hook` breaks a worker.
 class FakeWorkers : public runtime::Workers {
 public:
   explicit FakeWorkers(int64_t workers);
@@ -66,6 +66,8 @@ public:
 
   bool sharesMemory = true;
   bool record = false;
+  /// This worker's copy of b gets a wrong value at the end of each step.
+  int64_t perturbedRank = -1;
   /// Called at the start of every train step; may set `error` or wait.
   std::function<void(int64_t rank, int64_t step)> hook;
   void setError(int64_t rank, const runtime::Status &status);

@@ -362,6 +362,29 @@ TEST(Trainer, progressShowsTheTraining) {
   EXPECT_NE(text.find("epoch 2/2 step 6/6"), std::string::npos) << text;
 }
 
+TEST(Trainer, warnsOnceOfALossThatIsNotFinite) {
+  TemporaryDirectory directory;
+  int out = ::open(directory.path("out").c_str(), O_WRONLY | O_CREAT, 0600);
+  Session run(1);
+  run.options.progress.quiet = false;
+  run.options.progress.descriptor = out;
+  run.options.rate = 1e30;
+  run.options.epochs = 2;
+  run.trainOk();
+  ::close(out);
+  std::string text = readAll(directory.path("out"));
+  size_t at = text.find("is not finite");
+  EXPECT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find("is not finite", at + 1), std::string::npos) << text;
+}
+
+TEST(Trainer, B112_driftEndsTheTraining) {
+  Session run(2);
+  run.group.perturbedRank = 1;
+  run.options.epochs = 2;
+  EXPECT_NE(run.error().find("'b' should be equal"), std::string::npos);
+}
+
 TEST(Trainer, evaluatesWithoutTraining) {
   Session run(3);
   LogicalState initial = makeInitialState(run.program);

@@ -48,7 +48,7 @@ std::vector<int64_t> Call::extents(const ProgramArgument &argument,
     else if (extent == kStepRows)
       extent = n;
     else if (extent == kStorageRows && argument.kind == ArgumentKind::Arena)
-      extent = argument.bytes / byteWidth(argument.type);
+      extent = argument.bytes / sizeOf(argument.type);
     else if (extent == kStorageRows)
       extent = storageRows(storageOf(program, argument.storage),
                            program.workers, rank);
@@ -115,11 +115,11 @@ Status Call::prepare(const Resolver &resolve) {
       entry.descriptor[3 + dims + d] = stride;
       stride *= d > 0 ? sizes[d] : 1;
     }
-    entry.rowBytes = stride * byteWidth(argument.type);
+    entry.rowBytes = stride * sizeOf(argument.type);
     entry.pointer = entry.descriptor.data();
     packed.push_back(&entry.pointer);
 
-    int64_t bytes = maximumElements(argument) * byteWidth(argument.type);
+    int64_t bytes = maximumElements(argument) * sizeOf(argument.type);
     switch (argument.kind) {
     case ArgumentKind::Value:
     case ArgumentKind::State:

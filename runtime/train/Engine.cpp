@@ -370,7 +370,7 @@ Result<BatchOptions> Engine::batchOptions(Dataset &dataset) const {
                                "', '" + argument.name +
                                "', ...), but a data set feeds only one");
       input = &argument;
-      if (argument.type != ElementType::F32 || argument.dims.empty())
+      if (argument.type != DataType::f32 || argument.dims.empty())
         return invalidArgument("input '" + argument.name +
                                "' of the model is not a float tensor with a "
                                "batch dimension, which a data set feeds");
@@ -382,7 +382,7 @@ Result<BatchOptions> Engine::batchOptions(Dataset &dataset) const {
     if (argument.kind != ArgumentKind::Target)
       continue;
     int64_t classes = argument.classes;
-    if (argument.type == ElementType::I32) {
+    if (argument.type == DataType::i32) {
       options.classTargets = true;
     } else {
       int64_t width = 1;
@@ -424,7 +424,7 @@ Status Engine::Impl::runBatch(std::unique_ptr<Call> Worker::*which,
     if (argument.kind == ArgumentKind::Input)
       inputs.push_back(batch.examples);
     if (argument.kind == ArgumentKind::Target)
-      targets.push_back(argument.type == ElementType::I32
+      targets.push_back(argument.type == DataType::i32
                             ? static_cast<const void *>(batch.classes)
                             : batch.vectors);
   }
@@ -528,15 +528,15 @@ Result<GradientResult> Engine::gradients(const Batch &batch, int64_t step) {
 
 namespace {
 
-ArrayType arrayTypeOf(ElementType type) {
+ArrayType arrayTypeOf(DataType type) {
   switch (type) {
-  case ElementType::F32:
+  case DataType::f32:
     return ArrayType::F32;
-  case ElementType::I8:
+  case DataType::i8:
     return ArrayType::I8;
-  case ElementType::I32:
+  case DataType::i32:
     return ArrayType::I32;
-  case ElementType::I64:
+  case DataType::i64:
     return ArrayType::I64;
   }
   return ArrayType::F32;
@@ -650,7 +650,7 @@ Result<std::vector<Array>> Engine::infer(std::span<const Array> given) {
       for (int64_t rank = 0; rank < (local ? program.workers : 1); ++rank) {
         Call &call = *impl->team[rank].forward;
         size_t bytes = static_cast<size_t>(
-            call.resultElements(outputIndex[i], n) * byteWidth(argument.type));
+            call.resultElements(outputIndex[i], n) * sizeOf(argument.type));
         size_t old = outputs[i].bytes.size();
         outputs[i].bytes.resize(old + bytes);
         if (Status status = call.readResult(

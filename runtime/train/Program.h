@@ -6,26 +6,13 @@
 #ifndef HPCC_RUNTIME_TRAIN_PROGRAM_H
 #define HPCC_RUNTIME_TRAIN_PROGRAM_H
 
+#include "runtime/base/DataType.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace hpcc::runtime {
-
-enum class ElementType { F32, I8, I32, I64 };
-
-inline int64_t byteWidth(ElementType type) {
-  switch (type) {
-  case ElementType::I8:
-    return 1;
-  case ElementType::I64:
-    return 8;
-  case ElementType::F32:
-  case ElementType::I32:
-    return 4;
-  }
-  return 0;
-}
 
 /// Entries of `ProgramArgument::dims` that are not static extents.
 enum : int64_t {
@@ -62,7 +49,7 @@ struct ProgramArgument {
   /// "counts" (f32 x 2: top-1 and top-5 hits), or the output's or parameter's
   /// name. Free for the others.
   std::string name;
-  ElementType type = ElementType::F32;
+  DataType type = DataType::f32;
   /// Extents, static or one of the markers above; empty for a rank-0 memref.
   std::vector<int64_t> dims;
   /// Value and State: the storage to bind. Result: empty, or the storage whose

@@ -62,17 +62,17 @@ static ParameterRole parameterRole(StringRef role) {
       .Default(ParameterRole::Other);
 }
 
-static std::optional<ElementType> elementType(Type type) {
+static std::optional<DataType> elementType(Type type) {
   if (!type)
     return std::nullopt;
   if (type.isF32())
-    return ElementType::F32;
+    return DataType::f32;
   if (type.isIndex() || type.isInteger(64))
-    return ElementType::I64;
+    return DataType::i64;
   if (type.isInteger(32))
-    return ElementType::I32;
+    return DataType::i32;
   if (type.isInteger(8))
-    return ElementType::I8;
+    return DataType::i8;
   return std::nullopt;
 }
 
@@ -160,7 +160,7 @@ Status Binder::argument(DictionaryAttr dict, ProgramArgument &into) {
   if (into.kind == ArgumentKind::Context)
     return {};
   auto element = dict.getAs<TypeAttr>("element");
-  std::optional<ElementType> type =
+  std::optional<DataType> type =
       elementType(element ? element.getValue() : Type());
   if (!type)
     return broken("argument `" + into.name +

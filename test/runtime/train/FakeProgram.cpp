@@ -368,12 +368,12 @@ Program makeProgram(int64_t workers, int64_t batch) {
   ProgramArgument x = argument(Kind::Input, "x", {kLocalRows, kInputs});
   ProgramArgument t = argument(Kind::Target, "t", {kLocalRows, kOutputs});
   ProgramArgument position = argument(Kind::Position, "", {kLocalRows});
-  position.type = ElementType::I32;
+  position.type = DataType::i32;
   ProgramArgument wValue =
       argument(Kind::Value, "w", {kStorageRows, kInputs}, "w");
   ProgramArgument bucket = argument(Kind::Value, "bucket", {padded}, "bucket");
   ProgramArgument arena = argument(Kind::Arena, "", {kStorageRows});
-  arena.type = ElementType::I8;
+  arena.type = DataType::i8;
   arena.bytes = 16;
   ProgramArgument loss = argument(Kind::Result, "loss");
 

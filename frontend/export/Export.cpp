@@ -294,6 +294,7 @@ public:
   ~PendingFile() {
     if (!stream)
       return; // moved from, or committed
+    stream->flush(); // what fails later than this is fatal in LLVM
     stream->clear_error();
     stream.reset();
     (void)sys::fs::remove(temporary);

@@ -8,6 +8,10 @@
 
 namespace hpcc {
 template <typename T>
+class ImageTrait : public mlir::OpTrait::TraitBase<T, ImageTrait> {};
+template <typename T>
+class PointwiseTrait : public mlir::OpTrait::TraitBase<T, PointwiseTrait> {};
+template <typename T>
 class LossTrait : public mlir::OpTrait::TraitBase<T, LossTrait> {};
 template <typename T>
 class UpdateTrait : public mlir::OpTrait::TraitBase<T, UpdateTrait> {};

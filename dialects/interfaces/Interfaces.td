@@ -98,6 +98,12 @@ def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
     InterfaceMethod<"", "void", "setLrMultAttr", (ins "::mlir::FloatAttr":$factor)>];
 }
 
+// A library op whose images (values with a row per example and two spatial
+// dimensions) may be blocked; `nn.layouts` then says how.
+def ImageTrait : NativeOpTrait<"ImageTrait"> { let cppNamespace = "::hpcc"; }
+// Works on elements with equal indices of operands of one shape, so it does not
+// see how they are laid out.
+def PointwiseTrait : NativeOpTrait<"PointwiseTrait"> { let cppNamespace = "::hpcc"; }
 // A loss: operand 0 are predictions, results are the loss and d loss/d operand 0.
 def LossTrait : NativeOpTrait<"LossTrait"> { let cppNamespace = "::hpcc"; }
 // An update of a parameter or statistic: result i replaces operand i.

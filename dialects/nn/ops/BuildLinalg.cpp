@@ -161,6 +161,8 @@ ValueRange Lowering::primitive(StringRef kind, ValueRange inputs,
         name != "operandSegmentSizes")
       params.push_back(attr);
   }
+  if (Attribute layouts = discardable.get("nn.layouts"))
+    params.push_back(b.getNamedAttr("layouts", layouts));
   auto primitive =
       PrimitiveOp::create(b, SmallVector<Type>(outputs.getTypes()), kind,
                           inputs, outputs, b.getDictionaryAttr(params));

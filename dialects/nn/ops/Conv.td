@@ -9,7 +9,7 @@ include "dialects/nn/IR/NNBase.td"
 defvar ConvAttributes = (ins DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
     DenseI64ArrayAttr:$pads, I64Attr:$group);
 
-def NN_ConvOp : NN_Op<"conv", [Pure, Library, Cost, Differentiable, Partitionable, Layer]> {
+def NN_ConvOp : NN_Op<"conv", [Pure, ImageTrait, Library, Cost, Differentiable, Partitionable, Layer]> {
   let summary = "Convolution (ONNX Conv-11)";
   let description = [{
     x [N, C, spatial...], w [O, C/group, kernel...], b [O]. `pads` lists all
@@ -31,14 +31,14 @@ def NN_ConvOp : NN_Op<"conv", [Pure, Library, Cost, Differentiable, Partitionabl
   }];
 }
 def NN_ConvBackwardDataOp : NN_Op<"conv_backward_data",
-    [Pure, Library, Cost, Partitionable, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, Partitionable, NotDifferentiable]> {
   let summary = "Gradient of a convolution's input";
   let arguments = !con((ins NN_FloatTensor:$dy, NN_FloatTensor:$w), ConvAttributes);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $w attr-dict `:` functional-type(operands, results)";
 }
 def NN_ConvBackwardWeightsOp : NN_Op<"conv_backward_weights",
-    [Pure, Library, Cost, Partitionable, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, Partitionable, NotDifferentiable]> {
   let summary = "Gradients of a convolution's weights and bias";
   let arguments = !con((ins NN_FloatTensor:$x, NN_FloatTensor:$dy), ConvAttributes);
   let results = (outs NN_FloatTensor:$dw, Optional<NN_FloatTensor>:$db);

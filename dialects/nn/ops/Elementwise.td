@@ -7,7 +7,7 @@
 include "dialects/nn/IR/NNBase.td"
 
 class NN_Unary<string mnemonic, list<Trait> traits = []>
-    : NN_Op<mnemonic, [Pure, SameOperandsAndResultType, Generated, Cost,
+    : NN_Op<mnemonic, [Pure, PointwiseTrait, SameOperandsAndResultType, Generated, Cost,
                        Partitionable] # traits> {
   let arguments = (ins NN_FloatTensor:$x);
   let results = (outs NN_FloatTensor:$y);
@@ -16,7 +16,7 @@ class NN_Unary<string mnemonic, list<Trait> traits = []>
 // `value` is the operand the derivative is computed from: the forward result
 // for relu, sigmoid and tanh, the forward operand for the others.
 class NN_UnaryBackward<string mnemonic>
-    : NN_Op<mnemonic, [Pure, SameOperandsAndResultType, Generated, Cost,
+    : NN_Op<mnemonic, [Pure, PointwiseTrait, SameOperandsAndResultType, Generated, Cost,
                        Partitionable, NotDifferentiable]> {
   let arguments = (ins NN_FloatTensor:$dy, NN_FloatTensor:$value);
   let results = (outs NN_FloatTensor:$dx);
@@ -60,7 +60,7 @@ def NN_ClipBackwardOp : NN_UnaryBackward<"clip_backward"> {
                        OptionalAttr<F64Attr>:$min, OptionalAttr<F64Attr>:$max);
 }
 
-def NN_ScaleOp : NN_Op<"scale", [Pure, Generated, Cost, Partitionable, NotDifferentiable,
+def NN_ScaleOp : NN_Op<"scale", [Pure, PointwiseTrait, Generated, Cost, Partitionable, NotDifferentiable,
                                  AllTypesMatch<["x", "y"]>]> {
   let summary = "x times a run-time number";
   let arguments = (ins NN_FloatTensor:$x, F32:$factor);
@@ -71,7 +71,7 @@ def NN_ScaleOp : NN_Op<"scale", [Pure, Generated, Cost, Partitionable, NotDiffer
 // Multidirectional (NumPy) broadcasting. A dimension that is dynamic in an
 // operand is the batch and is never broadcast.
 class NN_Binary<string mnemonic, list<Trait> traits = []>
-    : NN_Op<mnemonic, [Pure, Generated, Cost, Partitionable, Differentiable] # traits> {
+    : NN_Op<mnemonic, [Pure, PointwiseTrait, Generated, Cost, Partitionable, Differentiable] # traits> {
   let arguments = (ins NN_FloatTensor:$lhs, NN_FloatTensor:$rhs);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{

@@ -7,7 +7,7 @@
 include "dialects/nn/IR/NNBase.td"
 
 def NN_BatchNormOp : NN_Op<"batch_norm",
-    [Pure, Library, Cost, Partitionable, NotDifferentiable, Layer]> {
+    [Pure, ImageTrait, Library, Cost, Partitionable, NotDifferentiable, Layer]> {
   let summary = "Batch normalisation with stored statistics (ONNX BatchNormalization-15)";
   let description = [{
     Training replaces it by `nn.batch_norm_train`. `momentum` is ONNX's: the
@@ -29,7 +29,7 @@ def NN_BatchNormOp : NN_Op<"batch_norm",
   }];
 }
 def NN_BatchNormTrainOp : NN_Op<"batch_norm_train",
-    [Pure, Library, Cost, Differentiable, Partitionable, Layer]> {
+    [Pure, ImageTrait, Library, Cost, Differentiable, Partitionable, Layer]> {
   let summary = "Batch normalisation with the statistics of the rows at hand";
   let description = "`mean` and `var` [C] are the batch's (var is biased); with no rows they are 0.";
   let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$scale, NN_FloatTensor:$bias,
@@ -45,7 +45,7 @@ def NN_BatchNormTrainOp : NN_Op<"batch_norm_train",
   }];
 }
 def NN_BatchNormBackwardOp : NN_Op<"batch_norm_backward",
-    [Pure, Library, Cost, Partitionable, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, Partitionable, NotDifferentiable]> {
   let summary = "Gradients of nn.batch_norm_train";
   let arguments = (ins NN_FloatTensor:$x, NN_FloatTensor:$dy, NN_FloatTensor:$scale,
       NN_FloatTensor:$mean, NN_FloatTensor:$var, F64Attr:$epsilon);
@@ -73,7 +73,7 @@ def NN_RunningUpdateOp : NN_Op<"running_update",
 }
 
 defvar LrnAttributes = (ins I64Attr:$size, F64Attr:$alpha, F64Attr:$beta, F64Attr:$bias);
-def NN_LrnOp : NN_Op<"lrn", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
+def NN_LrnOp : NN_Op<"lrn", [Pure, ImageTrait, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Local response normalisation over channels (ONNX LRN-13)";
   let description = "y = x / (bias + alpha/size * sum of x^2 over the window)^beta.";
   let arguments = !con((ins NN_FloatTensor:$x), LrnAttributes);
@@ -87,7 +87,7 @@ def NN_LrnOp : NN_Op<"lrn", [Pure, Library, Cost, Differentiable, ReplicatedOnly
   }];
 }
 def NN_LrnBackwardOp : NN_Op<"lrn_backward",
-    [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
   let summary = "Gradient of nn.lrn";
   let arguments = !con((ins NN_FloatTensor:$x, NN_FloatTensor:$y, NN_FloatTensor:$dy), LrnAttributes);
   let results = (outs NN_FloatTensor:$dx);

@@ -6,7 +6,7 @@
 
 include "dialects/nn/IR/NNBase.td"
 
-def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
+def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, ImageTrait, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Max pooling (ONNX MaxPool-12)";
   let description = [{
     `indices` names the winner of each window for the gradient: its row-major
@@ -26,14 +26,14 @@ def NN_MaxPoolOp : NN_Op<"max_pool", [Pure, Library, Cost, Differentiable, Repli
   }];
 }
 def NN_MaxPoolBackwardOp : NN_Op<"max_pool_backward",
-    [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
   let summary = "Gives each gradient to the winner of its window";
   let arguments = (ins NN_FloatTensor:$dy, NN_Tensor:$indices, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads);
   let results = (outs NN_FloatTensor:$dx);
   let assemblyFormat = "$dy `,` $indices attr-dict `:` functional-type(operands, results)";
 }
-def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
+def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, ImageTrait, Library, Cost, Differentiable, ReplicatedOnly, Layer]> {
   let summary = "Average pooling (ONNX AveragePool-11); global pooling has the map as kernel";
   let arguments = (ins NN_FloatTensor:$x, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, BoolAttr:$count_include_pad);
@@ -48,7 +48,7 @@ def NN_AvgPoolOp : NN_Op<"avg_pool", [Pure, Library, Cost, Differentiable, Repli
   }];
 }
 def NN_AvgPoolBackwardOp : NN_Op<"avg_pool_backward",
-    [Pure, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
+    [Pure, ImageTrait, Library, Cost, ReplicatedOnly, NotDifferentiable]> {
   let summary = "Spreads each gradient over its window";
   let arguments = (ins NN_FloatTensor:$dy, DenseI64ArrayAttr:$kernel,
       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads, BoolAttr:$count_include_pad);

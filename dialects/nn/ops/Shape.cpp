@@ -397,3 +397,24 @@ LogicalResult PadOp::lower(RewriterBase &rewriter) {
   lowering.replace(y);
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Reorder
+//===----------------------------------------------------------------------===//
+
+OpFoldResult ReorderOp::fold(FoldAdaptor) {
+  auto back = getX().getDefiningOp<ReorderOp>();
+  if (back && back.getFrom() == getTo() && back.getTo() == getFrom())
+    return back.getX();
+  return {};
+}
+
+bool ReorderOp::isLibraryOp() { return true; }
+
+LogicalResult ReorderOp::lower(RewriterBase &rewriter) {
+  Lowering lowering(rewriter, *this);
+  lowering.replaceByPrimitive(
+      "reorder", getX(),
+      lowering.empty(tensorType(getY()), SmallVector<Extent>{{getX(), 0}}));
+  return success();
+}

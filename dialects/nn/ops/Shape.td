@@ -27,6 +27,18 @@ def NN_TransposeOp : NN_Op<"transpose", [Pure, Generated, NoCost, Differentiable
   let hasVerifier = 1;
   let hasFolder = 1;
 }
+def NN_ReorderOp : NN_Op<"reorder", [Pure, Library, NoCost, ReplicatedOnly, NotDifferentiable]> {
+  let summary = "The same images in another physical layout";
+  let description = [{
+    `from` and `to` are layouts such as "nchw" and "nChw16c" (a capital letter
+    is a dimension split into blocks, which follow at the end); operand and
+    result have the physical shape of theirs.
+  }];
+  let arguments = (ins NN_FloatTensor:$x, StrAttr:$from, StrAttr:$to);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x) `to` type($y)";
+  let hasFolder = 1;
+}
 def NN_ConcatOp : NN_Op<"concat", [Pure, Generated, NoCost, Differentiable, ReplicatedOnly]> {
   let summary = "Concatenates along an axis other than the batch (ONNX Concat-13)";
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$axis);

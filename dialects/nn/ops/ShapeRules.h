@@ -7,6 +7,12 @@
 
 namespace hpcc::nn {
 
+/// Whether the op's images are in the physical layouts of `nn.layouts`; the
+/// rules of logical shapes then do not apply.
+inline bool isPhysical(mlir::Operation *op) {
+  return op->hasAttr("nn.layouts");
+}
+
 inline bool extentsMatch(int64_t a, int64_t b) {
   return a == b || mlir::ShapedType::isDynamic(a) ||
          mlir::ShapedType::isDynamic(b);

@@ -11,10 +11,13 @@
 namespace hpcc {
 
 /// Appends the passes that bring a module (the manager is anchored on
-/// builtin.module) from the phase before `phase` to `phase`, the check of that
-/// phase's contract last. Nothing for Import.
+/// builtin.module) from the phase before `phase` to `phase`. Nothing for
+/// Import.
 void buildPhase(mlir::OpPassManager &manager, Phase phase,
                 const TargetInfo &target);
+
+/// Appends the check that the IR holds only what `phase` may hold.
+void buildPhaseCheck(mlir::OpPassManager &manager, Phase phase);
 
 struct PhaseHooks {
   /// Called on the pass manager of each phase before it runs: IR printing,
@@ -35,7 +38,8 @@ mlir::LogicalResult runPhases(mlir::ModuleOp module, Phase from, Phase to,
 /// the registry of any context that runs phases.
 void registerPhaseDialects(mlir::DialectRegistry &registry);
 
-/// Registers `hpcc-phase-<name>` pipelines with hpcc-opt.
+/// Registers `hpcc-phase-<name>` pipelines with hpcc-opt: the bundle of a phase
+/// and its check.
 void registerPhasePipelines();
 
 } // namespace hpcc

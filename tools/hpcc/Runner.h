@@ -5,10 +5,10 @@
 #include "runtime/comm/local/LocalGroup.h"
 #include "runtime/train/ContextWorkers.h"
 #include "runtime/train/Trainer.h"
-#include "tools/hpcc/Jit.h"
 #include "tools/hpcc/Plan.h"
 #include "tools/hpcc/Session.h"
 #include "tools/hpcc/VerifyCommunication.h"
+#include "tools/jit/Jit.h"
 
 namespace hpcc {
 

@@ -20,8 +20,9 @@ public:
   static runtime::Result<std::unique_ptr<Jit>> create(mlir::ModuleOp module);
   ~Jit();
 
-  /// The packed entry of `_mlir_ciface_<name>`; null where there is none.
-  runtime::ProgramEntry lookup(llvm::StringRef name);
+  /// The packed entry of `_mlir_ciface_<name>`; null where there is none. Valid
+  /// as long as this object.
+  runtime::ProgramEntry lookup(llvm::StringRef name) const;
 
 private:
   explicit Jit(std::unique_ptr<mlir::ExecutionEngine> engine);

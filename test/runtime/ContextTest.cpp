@@ -5,6 +5,7 @@
 #include "hpcc/sharding.h"
 #include "runtime/comm/local/LocalGroup.h"
 #include "runtime/cpu/CpuDevice.h"
+#include "runtime/cpu/CpuEngine.h"
 #include <gtest/gtest.h>
 #include <numeric>
 
@@ -197,4 +198,59 @@ TEST(CpuDevice, PreferredLayoutAndIndexType) {
   EXPECT_EQ(cpu::maxPoolIndexType(std::vector<int64_t>{3, 3}), DataType::i8);
   EXPECT_EQ(cpu::maxPoolIndexType(std::vector<int64_t>{15, 17}), DataType::i8);
   EXPECT_EQ(cpu::maxPoolIndexType(std::vector<int64_t>{16, 16}), DataType::i32);
+}
+
+TEST(CpuDevice, EveryKindOfTheInterfaceExistsAndChecksItsOperands) {
+  const std::string_view expected[] = {
+      "avg_pool_backward",       "avg_pool_forward",     "batch_norm_backward",
+      "batch_norm_forward",      "batch_norm_inference", "conv_backward_data",
+      "conv_backward_weights",   "conv_forward",         "linear_backward_data",
+      "linear_backward_weights", "linear_forward",       "log_softmax_backward",
+      "log_softmax_forward",     "lrn_backward",         "lrn_forward",
+      "max_pool_backward",       "max_pool_forward",     "reorder",
+      "softmax_backward",        "softmax_forward"};
+  EXPECT_EQ(cpu::kernelKinds(), std::vector<std::string_view>(
+                                    std::begin(expected), std::end(expected)));
+  for (std::string_view kind : expected) {
+    LocalGroup group(1);
+    auto context = Context::create(0, 1, 1, group.communicator(0));
+    hpcc_rt_define((*context)->handle(), 0, std::string(kind).c_str(),
+                   R"({"node":"layer","ranks":[1]})");
+    std::string message = (*context)->error().message();
+    EXPECT_NE(message.find("layer (" + std::string(kind) + ")"),
+              std::string::npos)
+        << message;
+    EXPECT_NE(message.find("operands, got 1"), std::string::npos) << message;
+  }
+}
+
+TEST(CpuDevice, EveryLibraryStatusHasAName) {
+  const std::pair<dnnl_status_t, std::string_view> expected[] = {
+      {dnnl_success, "success"},
+      {dnnl_out_of_memory, "out_of_memory"},
+      {dnnl_invalid_arguments, "invalid_arguments"},
+      {dnnl_unimplemented, "unimplemented"},
+      {dnnl_iterator_ends, "iterator_ends"},
+      {dnnl_runtime_error, "runtime_error"},
+      {dnnl_not_required, "not_required"}};
+  for (auto [status, name] : expected)
+    EXPECT_EQ(cpu::toString(status), name);
+}
+
+TEST(CpuDevice, ASlowLibraryKernelIsRemarked) {
+  LocalGroup group(1);
+  auto context = Context::create(0, 1, 1, group.communicator(0));
+  hpcc_context *handle = (*context)->handle();
+  // 3 of 5 channels per group and a large dilation: no fast kernel fits.
+  hpcc_rt_define(handle, 0, "conv_backward_data",
+                 R"({"node":"odd","ranks":[5,5,5],"dilations":[9,1,7],)"
+                 R"("group":3})");
+  std::vector<float> dy(6 * 4), w(6 * 1 * 27), x(3 * 20 * 5 * 18);
+  void *operands[] = {dy.data(), w.data(), x.data()};
+  int64_t dims[] = {1, 6, 1, 1, 1, 6, 1, 2, 1, 1, 1, 3, 10, 1, 1};
+  hpcc_rt_execute(handle, 0, operands, dims);
+  ASSERT_TRUE((*context)->error().ok()) << (*context)->error().message();
+  for (const std::string &remark : (*context)->remarks())
+    EXPECT_NE(remark.find("odd"), std::string::npos);
+  ASSERT_FALSE((*context)->remarks().empty());
 }

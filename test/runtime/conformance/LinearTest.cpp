@@ -13,8 +13,9 @@ struct Sizes {
   int64_t n, i, o;
 };
 // Both sides of the choice between plain and reordered weights.
-const Sizes kSizes[] = {{1, 1, 1},  {3, 5, 7},    {2, 16, 33}, {15, 40, 9},
-                        {16, 7, 3}, {33, 64, 48}, {64, 31, 1}, {1, 100, 10}};
+const Sizes kSizes[] = {{1, 1, 1},   {3, 5, 7},    {2, 16, 33},  {15, 40, 9},
+                        {16, 7, 3},  {33, 64, 48}, {64, 31, 1},  {1, 100, 10},
+                        {255, 7, 3}, {256, 7, 3},  {300, 40, 33}};
 
 struct Problem {
   explicit Problem(Sizes sizes)

@@ -1,2 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes of the fuse room.
+// Passes of the fuse room: what is not a library call becomes generated code.
+
+def HpccFuseLowerGenerated : Pass<"hpcc-fuse-lower-generated", "::mlir::ModuleOp"> {
+  let summary = "Lower generated nn ops to linalg and tensor ops";
+  let description = [{
+    Every op whose LoweringOpInterface is not that of a library op is replaced
+    by linalg.generic and tensor ops in destination-passing style; optimizer
+    updates write their operands in place. Ops that a lowering makes are
+    lowered in turn. Postcondition: the nn ops left are library calls and
+    structure (head, chunk, shard, examples).
+
+    Does not lower library ops; see `hpcc-bufferize-lower-library`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def HpccFuseElementwise : Pass<"hpcc-fuse-elementwise", "::mlir::ModuleOp"> {
+  let summary = "Fuse elementwise producers into their consumers";
+  let description = [{
+    A producer is fused where it has one user, or is so cheap that computing
+    it twice costs less than storing it (it reads at most one value of the
+    result's size and calls no math function).
+
+    An op that updates its destination (reads what it overwrites, as optimizer
+    updates do) is not fused with: its place must not be needed elsewhere.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::affine::AffineDialect"];
+}

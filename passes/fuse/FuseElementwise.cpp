@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise fusion by upstream's patterns. What is ours is when to fuse: a
-// producer that several ops need is computed again only if that is cheap, and
-// in-place updates stay as they are.
+// producer that several ops need is computed again only where it reads nothing
+// large, and in-place updates stay as they are.
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -24,19 +24,15 @@ bool updatesInPlace(linalg::LinalgOp op) {
          });
 }
 
-/// Recomputing costs at most a read of one value and simple arithmetic.
-bool isCheap(linalg::LinalgOp op) {
-  int64_t loops = op.getNumLoops(), large = 0;
-  for (OpOperand *input : op.getDpsInputOperands())
-    large += op.getMatchingIndexingMap(input).getNumResults() == loops;
-  if (large > 1)
-    return false;
-  auto &body = op->getRegion(0).front();
-  return llvm::range_size(body) <= 4 &&
-         llvm::none_of(body, [](Operation &inner) {
-           return isa<math::MathDialect>(inner.getDialect()) ||
-                  isa<arith::DivFOp>(inner);
-         });
+/// Computes its values from nothing of the result's size, so that computing
+/// them again neither costs a read nor keeps a large value alive (a forward
+/// activation computed again in the backward pass would keep its input).
+bool readsNothingLarge(linalg::LinalgOp op) {
+  int64_t loops = op.getNumLoops();
+  return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return static_cast<int64_t>(
+               op.getMatchingIndexingMap(input).getNumResults()) == loops;
+  });
 }
 
 bool shouldFuse(OpOperand *consumed) {
@@ -45,11 +41,10 @@ bool shouldFuse(OpOperand *consumed) {
   if (!producer || !consumer || updatesInPlace(producer) ||
       updatesInPlace(consumer))
     return false;
-  return producer->hasOneUse() || isCheap(producer);
+  return producer->hasOneUse() || readsNothingLarge(producer);
 }
 
-struct FuseElementwise
-    : hpcc::impl::HpccFuseElementwiseBase<FuseElementwise> {
+struct FuseElementwise : hpcc::impl::HpccFuseElementwiseBase<FuseElementwise> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);

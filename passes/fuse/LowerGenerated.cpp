@@ -22,8 +22,7 @@ SmallVector<LoweringOpInterface> generatedOps(ModuleOp module) {
   return ops;
 }
 
-struct LowerGenerated
-    : hpcc::impl::HpccFuseLowerGeneratedBase<LowerGenerated> {
+struct LowerGenerated : hpcc::impl::HpccFuseLowerGeneratedBase<LowerGenerated> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     // A lowering may make generated ops: a loss is lowered to its pieces.

@@ -19,13 +19,26 @@ def HpccFuseLowerGenerated : Pass<"hpcc-fuse-lower-generated", "::mlir::ModuleOp
 def HpccFuseElementwise : Pass<"hpcc-fuse-elementwise", "::mlir::ModuleOp"> {
   let summary = "Fuse elementwise producers into their consumers";
   let description = [{
-    A producer is fused where it has one user, or is so cheap that computing
-    it twice costs less than storing it (it reads at most one value of the
-    result's size and calls no math function).
+    A producer is fused where it has one use, or reads nothing of its result's
+    size, so that computing it again keeps nothing large alive.
 
     An op that updates its destination (reads what it overwrites, as optimizer
     updates do) is not fused with: its place must not be needed elsewhere.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
                            "::mlir::affine::AffineDialect"];
+}
+
+def HpccFuseReuseOperands : Pass<"hpcc-fuse-reuse-operands", "::mlir::ModuleOp"> {
+  let summary = "Let elementwise ops write the place of an operand that dies";
+  let description = [{
+    An elementwise op into a fresh `tensor.empty` takes as destination an input
+    that it reads at the same index, whose only use it is, and that was itself
+    computed into fresh memory. The arena planner cannot do that, because both
+    are alive during the op. (relu in the place of the convolution's result.)
+
+    Precondition: all generated ops are lowered. Does not touch function
+    arguments or updates in place.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -293,7 +293,7 @@ public:
   PendingFile(PendingFile &&) = default;
   ~PendingFile() {
     if (!stream)
-      return; // moved from, or committed
+      return;        // moved from, or committed
     stream->flush(); // what fails later than this is fatal in LLVM
     stream->clear_error();
     stream.reset();

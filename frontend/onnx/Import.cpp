@@ -92,9 +92,14 @@ FailureOr<Value> Importer::materialize(const FileTensor &tensor,
   const std::string slotRole = roles.lookup(tensor.name);
   StringRef role = slotRole;
   bool isTrained = !role.empty();
-  if (role.consume_back("?"))
+  // In a sum or product, an initializer of rank 1 or more is a layer's bias or
+  // scale; a lone number is part of a formula, as in `x + 1`.
+  if (role.consume_back("?")) {
     isTrained =
-        tensor.kind != FileTensor::Kind::Constant && tensor.elements > 1;
+        tensor.kind != FileTensor::Kind::Constant && !tensor.dims.empty();
+    if (!isTrained && tensor.kind == FileTensor::Kind::Initializer)
+      node.remark("the scalar \"" + tensor.name + "\" is not trained");
+  }
   Value value;
   if (isTrained) {
     value = parameter(tensor, role);
@@ -261,7 +266,10 @@ void Importer::replaceClasses() {
   offsets.push_back(weight->name);
   for (StringRef name : offsets) {
     const FileTensor *tensor = contents().find(name);
-    if (!tensor || (tensor != weight && tensor->elements == 1))
+    if (!tensor)
+      continue;
+    bool isScalar = tensor->elements == 1 && before != 1;
+    if (tensor != weight && (isScalar || tensor->dims.empty()))
       continue;
     if (uses.lookup(name) > 1)
       return refuse(loc, "\"" + name + "\" is used by other nodes too");
@@ -326,8 +334,7 @@ void Importer::checkSupport(int ordinal, int64_t opset) {
     (void)row->check(import);
 }
 
-/// Whether all inputs are integers of shape arithmetic (or float scalars that
-/// are combined with such).
+/// Whether all inputs are small integer tensors.
 static bool isShapeArithmetic(NodeImport &node) {
   bool any = false;
   for (unsigned i = 0; i < node.numInputs(); ++i) {

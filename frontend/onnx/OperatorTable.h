@@ -16,7 +16,7 @@ struct OperatorRow {
   /// Attributes that the handler knows, separated by spaces.
   const char *attributes;
   /// One word per input, "." for none: the role of a parameter there; with a
-  /// "?" only initializers of several elements are parameters; "=" passes the
+  /// "?" only initializers of rank 1 or more are parameters; "=" passes the
   /// role of output 0 on to the input.
   const char *roles = "";
   /// Evaluates the node where all its inputs are small integers.

@@ -299,6 +299,20 @@ g (float[N,1,4,4] x) => (float[N,2] y)
     assert list(parameters(ir)) == ["conv_w", "s", "b", "m", "v", "fc_w", "fc_b"]
 
 
+def test_a_bias_of_one_unit_is_trained(tmp_path):
+    """Its one element does not make it a constant; a scalar of rank 0 is one."""
+    network = model("""
+g (float[N,4] x) => (float[N,1] y) <float[4,1] w, float[1] b, float c> {
+  m = MatMul(x, w)
+  a = Add(m, b)
+  y = Mul(a, c)
+}""")
+    assert list(parameters(imported(tmp_path, network))) == ["w", "b"]
+    assert 'scalar "c" is not trained' in remarks(tmp_path, network)
+    replaced = parameters(imported(tmp_path, network, "--classes", 3))
+    assert "tensor<4x3xf32>" in replaced["w"] and "tensor<3xf32>" in replaced["b"]
+
+
 def test_B70_a_weight_behind_a_reshape(tmp_path):
     ir = imported(tmp_path, model("""
 g (float[N,3] x) => (float[N,4] y) <float[12] w, int64[2] s = {3, 4}> {

@@ -8,6 +8,7 @@
 #include "runtime/train/WorkerPool.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 namespace hpcc::runtime {
@@ -134,11 +135,15 @@ Status Engine::Impl::onAll(Job next) {
   std::string names;
   for (int64_t rank : pool->late())
     names += (names.empty() ? "" : ", ") + std::to_string(rank);
-  Status status = Status::error(
-      StatusCode::timeout,
-      "step " + std::to_string(arguments.step) + ": worker " + names + " of " +
-          std::to_string(program.workers) + " did not finish within " +
-          std::to_string(options.stepTimeout.count() / 1000.0) + " s");
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%g",
+                static_cast<double>(options.stepTimeout.count()) / 1000);
+  std::string where = call ? "step " + std::to_string(arguments.step)
+                           : std::string("setting up");
+  Status status = Status::error(StatusCode::timeout,
+                                where + ": worker " + names + " of " +
+                                    std::to_string(program.workers) +
+                                    " did not finish within " + seconds + " s");
   workers.abort(status);
   hung = !pool->wait(options.stopTimeout);
   return status;

@@ -301,7 +301,7 @@ TEST(Engine, B102_aStalledWorkerIsNamed) {
       std::this_thread::sleep_for(1ms);
   };
   EngineOptions options;
-  options.stepTimeout = 200ms;
+  options.stepTimeout = 2s; // Set-up must fit, on a busy machine too.
   auto engine = makeEngine(program, group, options);
   ASSERT_TRUE(engine->load(makeInitialState(program)).ok());
   auto dataset = makeDataset(8);
@@ -309,7 +309,7 @@ TEST(Engine, B102_aStalledWorkerIsNamed) {
   Status status = engine->trainStep(*nextBatch(*loader), 5, 0.1f).status();
   EXPECT_EQ(status.code(), StatusCode::timeout);
   EXPECT_NE(status.message().find("step 5: worker"), std::string::npos);
-  EXPECT_NE(status.message().find("2 of 3 did not finish within 0.2"),
+  EXPECT_NE(status.message().find("2 of 3 did not finish within 2 s"),
             std::string::npos)
       << status.message();
   // It left when the group was aborted.
@@ -328,7 +328,7 @@ TEST(Engine, aWorkerThatNeverReturnsIsGivenUp) {
       left = true;
   };
   EngineOptions options;
-  options.stepTimeout = 50ms;
+  options.stepTimeout = 2s;
   options.stopTimeout = 50ms;
   auto engine = makeEngine(program, group, options);
   static auto dataset = makeDataset(8);
@@ -338,7 +338,7 @@ TEST(Engine, aWorkerThatNeverReturnsIsGivenUp) {
   EXPECT_TRUE(engine->isHung());
   engine.reset(); // Returns although the thread is stuck.
   released = true;
-  for (int i = 0; i < 2000 && !left; ++i)
+  for (int i = 0; i < 20000 && !left; ++i)
     std::this_thread::sleep_for(1ms);
   EXPECT_TRUE(left);
   std::this_thread::sleep_for(50ms);

@@ -40,11 +40,11 @@ Call::~Call() {
 }
 
 std::vector<int64_t> Call::extents(const ProgramArgument &argument,
-                                   int64_t n) const {
+                                   int64_t localRows, int64_t n) const {
   std::vector<int64_t> result = argument.dims;
   for (int64_t &extent : result) {
     if (extent == kLocalRows)
-      extent = sharding::examples(n, program.workers, rank).size;
+      extent = localRows;
     else if (extent == kStepRows)
       extent = n;
     else if (extent == kStorageRows && argument.kind == ArgumentKind::Arena)
@@ -58,22 +58,18 @@ std::vector<int64_t> Call::extents(const ProgramArgument &argument,
 
 int64_t Call::maximumElements(const ProgramArgument &argument) const {
   int64_t count = 1;
-  for (int64_t extent : argument.dims) {
-    if (extent == kLocalRows)
-      extent = sharding::ceilDiv(program.batch, program.workers);
-    else if (extent == kStepRows)
-      extent = program.batch;
-    else if (extent == kStorageRows)
-      extent = storageRows(storageOf(program, argument.storage),
-                           program.workers, rank);
+  for (int64_t extent :
+       extents(argument, sharding::ceilDiv(program.batch, program.workers),
+               program.batch))
     count *= extent;
-  }
   return count;
 }
 
 int64_t Call::resultElements(size_t index, int64_t n) const {
   int64_t count = 1;
-  for (int64_t extent : extents(function.arguments[index], n))
+  for (int64_t extent :
+       extents(function.arguments[index],
+               sharding::examples(n, program.workers, rank).size, n))
     count *= extent;
   return count;
 }
@@ -106,7 +102,7 @@ Status Call::prepare(const Resolver &resolve) {
                            : &entry.scalar);
       continue;
     }
-    std::vector<int64_t> sizes = extents(argument, program.batch);
+    std::vector<int64_t> sizes = extents(argument, 0, program.batch);
     size_t dims = sizes.size();
     entry.descriptor.assign(3 + 2 * dims, 0);
     std::copy(sizes.begin(), sizes.end(), entry.descriptor.begin() + 3);

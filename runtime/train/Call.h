@@ -61,9 +61,10 @@ private:
     void setBase(void *memory);
   };
 
-  /// The extents of an argument at n examples.
+  /// The extents of an argument in a step of n examples, localRows of them
+  /// this worker's.
   std::vector<int64_t> extents(const ProgramArgument &argument,
-                               int64_t n) const;
+                               int64_t localRows, int64_t n) const;
   int64_t maximumElements(const ProgramArgument &argument) const;
   Status take(Bound &bound, size_t bytes, Workers::Purpose purpose);
   Status bindRows(Bound &bound, const ProgramArgument &argument,

@@ -48,11 +48,13 @@ std::vector<Seen> drain(BatchLoader &loader, size_t limit = 1000) {
       int64_t example = static_cast<int64_t>(batch.examples[2 * i]);
       one.examples.push_back(example);
       EXPECT_EQ(batch.examples[2 * i + 1], static_cast<float>(example) + 0.5f);
-      if (batch.classes)
+      if (batch.classes) {
         EXPECT_EQ(batch.classes[i], example % 3);
-      if (batch.vectors)
+      }
+      if (batch.vectors) {
         for (int64_t c = 0; c < 3; ++c)
           EXPECT_EQ(batch.vectors[3 * i + c], example % 3 == c ? 1.0f : 0.0f);
+      }
     }
     seen.push_back(std::move(one));
   }

@@ -148,10 +148,11 @@ TEST(Npz, changedBytesNeverCrash) {
     for (int i = 0; i < 3; ++i)
       bytes[random() % bytes.size()] = static_cast<char>(random());
     std::string path = directory.write("bad.npz", bytes);
-    if (Result<std::vector<Array>> arrays = readNpz(path))
+    if (Result<std::vector<Array>> arrays = readNpz(path)) {
       for (const Array &array : *arrays)
         EXPECT_EQ(array.elements() * byteWidth(array.type),
                   static_cast<int64_t>(array.bytes.size()));
+    }
   }
 }
 

@@ -230,8 +230,9 @@ TEST(Engine, infersAllRowsBatchByBatch) {
           EXPECT_NEAR(y[row * kOutputs + o], sum, 1e-5);
         }
       }
-      if (rows > 0)
+      if (rows > 0) {
         EXPECT_EQ((*outputs)[2].toFloats(), (std::vector<float>{7, 8}));
+      }
     }
 }
 

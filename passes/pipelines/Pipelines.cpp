@@ -20,6 +20,44 @@ static void simplify(OpPassManager &manager) {
   manager.addPass(createCSEPass());
 }
 
+static void buildNormalized(OpPassManager &manager) {
+  manager.addPass(createHpccNormalizeFoldBias());
+  simplify(manager);
+  manager.addPass(createHpccNormalizeFoldParameterShapes());
+}
+
+static void buildTraining(OpPassManager &manager) {
+  manager.addPass(createHpccTrainingAttachLoss());
+  manager.addPass(createHpccTrainingDifferentiate());
+  manager.addPass(createHpccTrainingUpdateParameters());
+  simplify(manager);
+}
+
+static void buildPartitioned(OpPassManager &manager) {
+  manager.addPass(createHpccPartitionPlaceLayers());
+  manager.addPass(createHpccPartitionFormHead());
+}
+
+static void buildComm(OpPassManager &manager) {
+  manager.addPass(createHpccCommScaleRates());
+  manager.addPass(createHpccCommExpandHead());
+  manager.addPass(createHpccCommFormBuckets());
+  simplify(manager);
+}
+
+static void buildLayout(OpPassManager &manager, const TargetInfo &target) {
+  manager.addPass(createHpccLayoutBlockImages({target.imageBlock()}));
+  simplify(manager);
+}
+
+static void buildFused(OpPassManager &manager) {
+  manager.addPass(createHpccFuseLowerGenerated());
+  simplify(manager);
+  manager.addPass(createHpccFuseElementwise());
+  simplify(manager);
+  manager.addPass(createHpccFuseReuseOperands());
+}
+
 static void buildBufferized(OpPassManager &manager) {
   manager.addPass(createBufferizeLowerLibrary());
   simplify(manager);
@@ -69,12 +107,24 @@ void hpcc::buildPhase(OpPassManager &manager, Phase phase,
                       const TargetInfo &target) {
   switch (phase) {
   case Phase::Import:
+    break;
   case Phase::Normalized:
+    buildNormalized(manager);
+    break;
   case Phase::Training:
+    buildTraining(manager);
+    break;
   case Phase::Partitioned:
+    buildPartitioned(manager);
+    break;
   case Phase::Comm:
+    buildComm(manager);
+    break;
   case Phase::Layout:
+    buildLayout(manager, target);
+    break;
   case Phase::Fused:
+    buildFused(manager);
     break;
   case Phase::Bufferized:
     buildBufferized(manager);

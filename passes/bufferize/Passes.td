@@ -10,6 +10,34 @@ def BufferizeLowerLibrary : Pass<"hpcc-bufferize-lower-library"> {
   let dependentDialects = ["::hpcc::nn::NNDialect"];
 }
 
+def BufferizePlaceResults : Pass<"hpcc-bufferize-place-results"> {
+  let summary = "Compute what is inserted into a tensor where it will lie";
+  let description = [{
+    A result whose only use is to be inserted into a larger tensor, reshaped or
+    not, is computed into that place instead of a `tensor.empty`: gradients
+    land in their bucket without a copy. The larger tensor must exist where the
+    result is computed; of an op with several such results only one is placed,
+    since the others are inserted into a tensor that comes after it.
+
+    Does what `eliminate-empty-tensors` does not: see through `collapse_shape`.
+
+    ```mlir
+    %e = tensor.empty() : tensor<4x9xf32>
+    %dw = nn.primitive "linear_backward_weights" ins(...) outs(%e : tensor<4x9xf32>) {} -> tensor<4x9xf32>
+    %flat = tensor.collapse_shape %dw [[0, 1]] : tensor<4x9xf32> into tensor<36xf32>
+    %new = tensor.insert_slice %flat into %bucket[0] [36] [1] : tensor<36xf32> into tensor<48xf32>
+    ```
+    becomes
+    ```mlir
+    %place = tensor.extract_slice %bucket[0] [36] [1] : tensor<48xf32> to tensor<36xf32>
+    %e = tensor.expand_shape %place [[0, 1]] output_shape [4, 9] : tensor<36xf32> into tensor<4x9xf32>
+    %dw = nn.primitive "linear_backward_weights" ins(...) outs(%e : tensor<4x9xf32>) {} -> tensor<4x9xf32>
+    ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def BufferizeWrapFunctions : Pass<"hpcc-bufferize-wrap-functions"> {
   let summary = "Give public functions a signature of buffers";
   let description = [{

@@ -61,6 +61,7 @@ static void buildFused(OpPassManager &manager) {
 static void buildBufferized(OpPassManager &manager) {
   manager.addPass(createBufferizeLowerLibrary());
   simplify(manager);
+  manager.addPass(createBufferizePlaceResults());
   manager.addPass(createBufferizeWrapFunctions());
   manager.addPass(bufferization::createEmptyTensorEliminationPass());
   manager.addPass(bufferization::createOneShotBufferizePass());

@@ -346,7 +346,8 @@ static std::string describeBody(linalg::GenericOp op) {
   for (Operation &inner : op.getRegion().front().without_terminator()) {
     if (words.size() == 4)
       break;
-    if (!inner.hasTrait<OpTrait::ConstantLike>())
+    if (!inner.hasTrait<OpTrait::ConstantLike>() &&
+        !isa<linalg::IndexOp>(inner))
       words.push_back(inner.getName().stripDialect().str());
   }
   if (words.empty())

@@ -99,13 +99,13 @@ static StringRef whoSends(comm::Kind kind) {
   switch (kind) {
   case comm::Kind::AllGather:
   case comm::Kind::AllGatherInPlace:
-    return "each to all";
+    return "each its part to all";
   case comm::Kind::ReduceScatter:
-    return "all to each";
+    return "all to each its part";
   case comm::Kind::Broadcast:
-    return "owner to all";
+    return "the pass's owner to all";
   case comm::Kind::Reduce:
-    return "all to owner";
+    return "all to the pass's owner";
   case comm::Kind::AllReduce:
     return "all to all";
   }

@@ -284,8 +284,7 @@ private:
     for (auto [sum, so_far] : llvm::zip(yield.getSums(), sumArgs)) {
       auto [local, partial] = partitioner.cheapest(sum);
       partialSums.push_back(partial);
-      results.push_back(nn::AddOp::create(builder, sum.getLoc(),
-                                          so_far.getType(), so_far, local));
+      results.push_back(accumulate(builder, sum.getLoc(), so_far, local));
     }
     for (auto [gradient, into] : llvm::zip(yield.getGrads(), gradArgs))
       results.push_back(sendBack(partitioner, gradient, into, chunk));
@@ -365,8 +364,8 @@ private:
     for (auto [op, gradient, accumulator] :
          llvm::zip_first(optimizers, gradients, accumulators)) {
       marks.source = op;
-      sumsOfGradients.push_back(nn::AddOp::create(
-          builder, op.getLoc(), accumulator.getType(), accumulator, gradient));
+      sumsOfGradients.push_back(
+          accumulate(builder, op.getLoc(), accumulator, gradient));
       marks.source = nullptr;
     }
     if (updatesByGroup())

@@ -126,6 +126,22 @@ Value hpcc::insertDim(OpBuilder &builder, Location loc, Value part, Value into,
                                        strides);
 }
 
+Value hpcc::accumulate(OpBuilder &builder, Location loc, Value into,
+                       Value value) {
+  auto type = cast<RankedTensorType>(into.getType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(),
+                                            utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             builder, loc, type, value, into,
+             ArrayRef<AffineMap>{identity, identity}, parallel,
+             [](OpBuilder &inner, Location at, ValueRange args) {
+               Value sum = arith::AddFOp::create(inner, at, args[1], args[0]);
+               linalg::YieldOp::create(inner, at, sum);
+             })
+      .getResult(0);
+}
+
 Value hpcc::ratio(OpBuilder &builder, Location loc, Value a, Value b) {
   auto toFloat = [&](Value index) -> Value {
     Value integer =

@@ -71,6 +71,9 @@ mlir::Value sliceDim(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value insertDim(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value part, mlir::Value into, int64_t dim,
                       mlir::OpFoldResult offset);
+/// into + value, written in place: what loops carry must keep its buffer.
+mlir::Value accumulate(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value into, mlir::Value value);
 /// a / b as f32.
 mlir::Value ratio(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a,
                   mlir::Value b);

@@ -36,6 +36,7 @@ def HpccFuseReuseOperands : Pass<"hpcc-fuse-reuse-operands", "::mlir::ModuleOp">
     that it reads at the same index, whose only use it is, and that was itself
     computed into fresh memory. The arena planner cannot do that, because both
     are alive during the op. (relu in the place of the convolution's result.)
+    A sum that a loop carries comes first: it is added to in place.
 
     Precondition: all generated ops are lowered. Does not touch function
     arguments or updates in place.

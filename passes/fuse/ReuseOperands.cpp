@@ -33,6 +33,19 @@ bool isOnlyUse(OpOperand &use) {
   });
 }
 
+/// A value that a loop carries from pass to pass and that this result
+/// replaces. Written elsewhere, it would have to be copied back every time.
+bool isReplacedInLoop(Value carried, Value result) {
+  auto argument = dyn_cast<BlockArgument>(carried);
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  if (!loop || argument == loop.getInductionVar())
+    return false;
+  OpOperand *yielded = loop.getTiedLoopYieldedValue(argument);
+  return yielded && yielded->get() == result;
+}
+
 /// The input whose place the op may write.
 OpOperand *findDyingInput(linalg::GenericOp op, OpOperand &init) {
   AffineMap map = op.getMatchingIndexingMap(&init);
@@ -40,6 +53,12 @@ OpOperand *findDyingInput(linalg::GenericOp op, OpOperand &init) {
       !init.get().getDefiningOp<tensor::EmptyOp>() ||
       op.payloadUsesValueFromOperand(&init))
     return nullptr;
+  Value result = op.getTiedOpResult(&init);
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input->get().getType() == init.get().getType() &&
+        op.getMatchingIndexingMap(input) == map && isOnlyUse(*input) &&
+        isReplacedInLoop(input->get(), result))
+      return input;
   for (OpOperand *input : op.getDpsInputOperands())
     if (input->get().getType() == init.get().getType() &&
         op.getMatchingIndexingMap(input) == map && isOnlyUse(*input) &&

@@ -99,13 +99,13 @@ static StringRef whoSends(comm::Kind kind) {
   switch (kind) {
   case comm::Kind::AllGather:
   case comm::Kind::AllGatherInPlace:
-    return "each its part to all";
+    return "each to all";
   case comm::Kind::ReduceScatter:
-    return "all to each its part";
+    return "all to each";
   case comm::Kind::Broadcast:
-    return "the pass's owner to all";
+    return "owner to all";
   case comm::Kind::Reduce:
-    return "all to the pass's owner";
+    return "all to owner";
   case comm::Kind::AllReduce:
     return "all to all";
   }

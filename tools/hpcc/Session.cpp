@@ -24,6 +24,7 @@ Session::Session(const CommandLine &line) : line(line) {
   // Two cores are not worth the thread pool, and the dumps need one thread.
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
   diagnostics = std::make_unique<DiagnosticPrinter>(*context);
 }
 Session::~Session() = default;

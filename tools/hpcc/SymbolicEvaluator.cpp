@@ -347,6 +347,8 @@ FailureOr<Shape> SymbolicEvaluator::shapeFromOperands(OpResult result) {
                      cast<ShapedType>(linear.getDy().getType()).getRank() - 1)
               : take(dim, linear.getX(),
                      cast<ShapedType>(linear.getX().getType()).getRank() - 1);
+    else if (auto terms = dyn_cast<nn::SoftmaxTermsOp>(op))
+      found = take(dim, terms.getX(), 0); // [2, N]
     else {
       // Row-wise ops: the batch is dimension 0 of every operand that has one,
       // sharded features are those of an operand of the same form.

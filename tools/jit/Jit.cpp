@@ -4,6 +4,7 @@
 #include "tools/jit/Jit.h"
 
 #include "hpcc/abi.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -60,6 +61,13 @@ static mlir::OwningOpRef<mlir::ModuleOp> stripped(mlir::ModuleOp module) {
        llvm::to_vector((*copy)->getDiscardableAttrs()))
     if (!attr.getName().getValue().starts_with("llvm."))
       (*copy)->removeDiscardableAttr(attr.getName());
+  (*copy)->walk([](mlir::LLVM::LLVMFuncOp function) {
+    for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i)
+      for (mlir::NamedAttribute attr : llvm::to_vector(
+               mlir::cast<mlir::FunctionOpInterface>(*function).getArgAttrs(i)))
+        if (!attr.getName().getValue().starts_with("llvm."))
+          function.removeArgAttr(i, attr.getName());
+  });
   return copy;
 }
 

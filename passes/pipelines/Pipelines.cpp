@@ -60,6 +60,8 @@ static void buildFused(OpPassManager &manager) {
 
 static void buildBufferized(OpPassManager &manager) {
   manager.addPass(createBufferizeLowerLibrary());
+  // Extents of reshaped values follow from those of arguments.
+  manager.addPass(memref::createResolveRankedShapeTypeResultDimsPass());
   simplify(manager);
   manager.addPass(createBufferizePlaceResults());
   manager.addPass(createBufferizeWrapFunctions());

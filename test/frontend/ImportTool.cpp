@@ -3,14 +3,15 @@
 // for), reads one tensor, or writes the model again with some tensors set.
 #include "frontend/export/Export.h"
 #include "frontend/onnx/Import.h"
+#include "frontend/onnx/OperatorTable.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
-static cl::opt<std::string> model(cl::Positional, cl::Required,
-                                  cl::desc("model.onnx"));
+static cl::opt<std::string> model(cl::Positional, cl::desc("model.onnx"));
+static cl::opt<bool> listOperators("operators", cl::desc("print the table"));
 static cl::opt<int> classes("classes");
 static cl::list<std::string> reinit("reinit");
 static cl::opt<bool> locations("locations", cl::desc("print locations"));
@@ -70,6 +71,11 @@ static int exportModel(const hpcc::ModelFile &file) {
 
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv);
+  if (listOperators) {
+    for (const hpcc::OperatorRow &row : hpcc::operatorTable())
+      outs() << row.name << " " << row.since << "\n";
+    return 0;
+  }
   if (!tensorName.empty() || !output.empty()) {
     auto file = hpcc::ModelFile::open(model);
     if (!file)

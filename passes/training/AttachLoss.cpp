@@ -121,10 +121,11 @@ public:
     SmallVector<Value> outputs = copyBody();
     if (failed(attachLosses(outputs)))
       return failure();
+    func::ReturnOp::create(builder, forward.getLoc());
+    setResults(function, results);
+    eraseUnused();
     if (kind != StepKind::Eval && failed(useTrainingForms()))
       return failure();
-    builder.setInsertionPointToEnd(&function.getBody().front());
-    func::ReturnOp::create(builder, forward.getLoc());
     updateStatistics();
     setResults(function, results);
     eraseUnused();
@@ -139,10 +140,13 @@ private:
                              builder.getFunctionType({}, {}));
     function.addEntryBlock();
     builder.setInsertionPointToStart(&function.getBody().front());
-    for (BlockArgument input : forward.getArguments())
-      map.map(input, addArgument(function, input.getType(),
-                                 forward.getArgAttrOfType<DictionaryAttr>(
-                                     input.getArgNumber(), kArg)));
+    for (BlockArgument input : forward.getArguments()) {
+      unsigned number = input.getArgNumber();
+      auto arg = forward.getArgAttrOfType<DictionaryAttr>(number, kArg);
+      if (!arg)
+        arg = describe(builder, "input", "input" + std::to_string(number));
+      map.map(input, addArgument(function, input.getType(), arg));
+    }
     targetIndex = function.getNumArguments();
     Type index = builder.getIndexType();
     bool trains = kind != StepKind::Eval;
@@ -310,7 +314,6 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult useTrainingForms() {
-    eraseUnused();
     for (Operation &op :
          llvm::make_early_inc_range(function.getBody().front())) {
       LogicalResult done = success();
@@ -415,11 +418,11 @@ private:
     }
   }
 
-  /// What no loss needs, before training forms are made of it.
+  /// What no result needs.
   void eraseUnused() {
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-      if (!op.hasTrait<LossTrait>() && isOpTriviallyDead(&op))
+      if (isOpTriviallyDead(&op))
         op.erase();
   }
 

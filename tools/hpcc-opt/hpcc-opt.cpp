@@ -4,11 +4,13 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "passes/Passes.h"
 #include "passes/pipelines/Pipelines.h"
+#include "tools/hpcc-opt/TestPasses.h"
 
 int main(int argc, char **argv) {
   mlir::registerAllPasses();
   hpcc::registerHpccPasses();
   hpcc::registerPhasePipelines();
+  hpcc::registerTestPasses();
   mlir::DialectRegistry registry;
   hpcc::registerPhaseDialects(registry);
   return mlir::asMainReturnCode(

@@ -98,10 +98,7 @@ Value Lowering::elementwise(ValueRange inputs, Value destination, Body body) {
 }
 
 Value Lowering::copy(Value input, Value destination) {
-  return elementwise(input, destination,
-                     [](ImplicitLocOpBuilder &, ValueRange args) {
-                       return SmallVector<Value>{args[0]};
-                     });
+  return linalg::CopyOp::create(b, input, destination).getResult(0);
 }
 
 Value Lowering::copyInto(Value input, Value destination,

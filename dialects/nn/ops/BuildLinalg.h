@@ -61,6 +61,7 @@ public:
   /// broadcast.
   mlir::Value elementwise(mlir::ValueRange inputs, mlir::Value destination,
                           Body body);
+  /// A copy that stays one: the same as linalg.generic would be folded away.
   mlir::Value copy(mlir::Value input, mlir::Value destination);
   /// Copies `input` into the box of `destination` at `offsets`.
   mlir::Value copyInto(mlir::Value input, mlir::Value destination,

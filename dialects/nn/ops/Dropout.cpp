@@ -116,7 +116,7 @@ LogicalResult DropoutTrainOp::lower(RewriterBase &rewriter) {
   // ratio < 1 holds as a double but may not after rounding to float.
   double threshold = std::min(std::floor(static_cast<double>(ratio) * 0x1p32),
                               static_cast<double>(UINT32_MAX));
-  auto scale = static_cast<float>(1.0 / (1.0 - static_cast<double>(ratio)));
+  float scale = 1.0f / (1.0f - ratio);
 
   Value step = arith::TruncIOp::create(b, b.getI32Type(), getStep());
   // Strides of the example's elements; those of features come last, because a

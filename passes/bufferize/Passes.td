@@ -89,3 +89,14 @@ def BufferizeResolveDimensions : Pass<"hpcc-bufferize-resolve-dimensions"> {
                            "::mlir::memref::MemRefDialect",
                            "::mlir::arith::ArithDialect"];
 }
+
+def BufferizePackBuffers : Pass<"hpcc-bufferize-pack-buffers"> {
+  let summary = "Give library ops dense buffers";
+  let description = [{
+    A library op works on a pointer and a shape. Where it would read or write a
+    strided view (a part of a concatenation), it gets a buffer of its own,
+    copied before or after.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}

@@ -73,6 +73,7 @@ static void buildBufferized(OpPassManager &manager) {
   manager.addPass(createBufferizeResolveCopies());
   manager.addPass(createBufferizeResolveDimensions());
   simplify(manager);
+  manager.addPass(createBufferizePackBuffers());
 }
 
 static void buildScheduled(OpPassManager &manager, const TargetInfo &target) {

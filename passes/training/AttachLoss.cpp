@@ -121,11 +121,10 @@ public:
     SmallVector<Value> outputs = copyBody();
     if (failed(attachLosses(outputs)))
       return failure();
-    func::ReturnOp::create(builder, forward.getLoc());
-    setResults(function, results);
-    eraseUnused();
     if (kind != StepKind::Eval && failed(useTrainingForms()))
       return failure();
+    builder.setInsertionPointToEnd(&function.getBody().front());
+    func::ReturnOp::create(builder, forward.getLoc());
     updateStatistics();
     setResults(function, results);
     eraseUnused();
@@ -140,13 +139,10 @@ private:
                              builder.getFunctionType({}, {}));
     function.addEntryBlock();
     builder.setInsertionPointToStart(&function.getBody().front());
-    for (BlockArgument input : forward.getArguments()) {
-      unsigned number = input.getArgNumber();
-      auto arg = forward.getArgAttrOfType<DictionaryAttr>(number, kArg);
-      if (!arg)
-        arg = describe(builder, "input", "input" + std::to_string(number));
-      map.map(input, addArgument(function, input.getType(), arg));
-    }
+    for (BlockArgument input : forward.getArguments())
+      map.map(input, addArgument(function, input.getType(),
+                                 forward.getArgAttrOfType<DictionaryAttr>(
+                                     input.getArgNumber(), kArg)));
     targetIndex = function.getNumArguments();
     Type index = builder.getIndexType();
     bool trains = kind != StepKind::Eval;
@@ -314,6 +310,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   LogicalResult useTrainingForms() {
+    eraseUnused();
     for (Operation &op :
          llvm::make_early_inc_range(function.getBody().front())) {
       LogicalResult done = success();
@@ -418,11 +415,16 @@ private:
     }
   }
 
-  /// What no result needs.
+  /// What no loss needs, before training forms are made of it.
+  /// `results` count as uses: the function returns nothing yet.
   void eraseUnused() {
+    llvm::SmallDenseSet<Operation *> wanted;
+    for (const StepResult &result : results)
+      wanted.insert(result.value.getDefiningOp());
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-      if (isOpTriviallyDead(&op))
+      if (!op.hasTrait<LossTrait>() && !wanted.contains(&op) &&
+          isOpTriviallyDead(&op))
         op.erase();
   }
 

@@ -292,12 +292,12 @@ private:
     }
     Value gradients =
         emptyTensor(builder, loc, flatType(context, bucket.padded));
-    if (bucket.padded != bucket.length) // padding is reduced too: keep it 0
-      gradients = insertDim(
-          builder, loc,
-          zeroTensor(builder, loc,
-                     flatType(context, bucket.padded - bucket.length)),
-          gradients, 0, builder.getIndexAttr(bucket.length));
+    // Padding is reduced too and must be 0. It ends in the last vector of every
+    // worker, whatever its length, so the program is the same for all of them.
+    int64_t tail = kVector * options.workers;
+    gradients = insertDim(
+        builder, loc, zeroTensor(builder, loc, flatType(context, tail)),
+        gradients, 0, builder.getIndexAttr(bucket.padded - tail));
     Operation *last = nullptr;
     for (auto [member, segment] : llvm::zip(ops, bucket.segments)) {
       OptimizerOpInterface op = member;

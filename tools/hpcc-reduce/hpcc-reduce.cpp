@@ -16,5 +16,5 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   hpcc::registerPhaseDialects(registry);
   mlir::MLIRContext context(registry);
-  return mlir::asMainReturnCode(mlir::mlirReduceMain(argc, argv, context));
+  return failed(mlir::mlirReduceMain(argc, argv, context)) ? 1 : 0;
 }

@@ -284,6 +284,17 @@ class PendingFile {
 public:
   static Expected<PendingFile> create(StringRef target) {
     PendingFile file(target);
+    sys::fs::file_status status;
+    bool exists = !sys::fs::status(target, status);
+    // A device or pipe is written to; a rename would put a file in its place.
+    if (exists && !sys::fs::is_directory(status) &&
+        !sys::fs::is_regular_file(status)) {
+      if (std::error_code error =
+              sys::fs::openFileForWrite(target, file.descriptor))
+        return userError("cannot write \"" + target + "\": " + error.message());
+      file.stream = std::make_unique<raw_fd_ostream>(file.descriptor, true);
+      return file;
+    }
     if (std::error_code error = sys::fs::createUniqueFile(
             target + ".%%%%%%.tmp", file.descriptor, file.temporary))
       return userError("cannot write \"" + target + "\": " + error.message());
@@ -297,7 +308,8 @@ public:
     stream->flush(); // what fails later than this is fatal in LLVM
     stream->clear_error();
     stream.reset();
-    (void)sys::fs::remove(temporary);
+    if (!temporary.empty())
+      (void)sys::fs::remove(temporary);
   }
 
   raw_fd_ostream &os() { return *stream; }
@@ -305,15 +317,17 @@ public:
   Error commit() {
     stream->flush();
     std::error_code error = stream->error();
-    if (!error && ::fsync(descriptor) != 0)
+    // Devices and pipes cannot be synced and need not be.
+    if (!error && ::fsync(descriptor) != 0 && errno != EINVAL)
       error = std::error_code(errno, std::generic_category());
     stream->clear_error();
     stream.reset();
-    if (!error)
+    if (!error && !temporary.empty())
       error = sys::fs::rename(temporary, target);
     if (!error)
       return Error::success();
-    (void)sys::fs::remove(temporary);
+    if (!temporary.empty())
+      (void)sys::fs::remove(temporary);
     return userError("cannot write \"" + target + "\": " + error.message());
   }
 

@@ -3,6 +3,7 @@
 a hang, nothing lost. Exit 1: model, data or flags (a path that cannot be
 written is a flag's); 2: device or disk."""
 import os
+import stat
 
 import numpy as np
 import pytest
@@ -168,6 +169,7 @@ def test_full_disk(tmp_path):
     data = digit_data(tmp_path)
     for flag in ("--export", "--log"):
         mentions(training(data, flag, "/dev/full", status=2), "/dev/full")
+        assert stat.S_ISCHR(os.stat("/dev/full").st_mode), "the device was replaced by a file"
 
 
 def test_export_never_leaves_a_torn_file(tmp_path):

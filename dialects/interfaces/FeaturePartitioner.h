@@ -25,7 +25,8 @@ public:
   /// The worker's range of the value's features: slices a full value,
   /// reduce-scatters a partial one.
   virtual mlir::Value shard(mlir::Value global) = 0;
-  /// Whether the value exists as shards now, so that `shard` costs nothing.
+  /// Whether the value exists as shards now, or as partial sums: `shard` then
+  /// costs no more than `full`.
   virtual bool isSharded(mlir::Value global) = 0;
 
   virtual void setFull(mlir::Value global, mlir::Value local) = 0;

@@ -457,7 +457,7 @@ LogicalResult Importer::finishFunction(func::FuncOp function) {
   }
   if (failed(emitProblems()))
     return failure();
-  func::ReturnOp::create(builder, fileLocation, results);
+  func::ReturnOp::create(builder, function.getLoc(), results);
   Block &body = function.getBody().front();
   function.setFunctionType(
       builder.getFunctionType(body.getArgumentTypes(), TypeRange(results)));
@@ -502,11 +502,13 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run() {
                                toString(glob.takeError()));
   if (options.classes > 0)
     replaceClasses();
-  OwningOpRef<ModuleOp> owner = ModuleOp::create(fileLocation);
+  // No NameLoc: it would name every value that is no node's after the file.
+  Location whole = FileLineColLoc::get(builder.getStringAttr(file.path()), 0, 0);
+  OwningOpRef<ModuleOp> owner = ModuleOp::create(whole);
   module = *owner;
   module->setAttr("nn.model", builder.getStringAttr(file.path()));
   builder.setInsertionPointToEnd(module.getBody());
-  auto function = func::FuncOp::create(builder, fileLocation, "forward",
+  auto function = func::FuncOp::create(builder, whole, "forward",
                                        builder.getFunctionType({}, {}));
   Block *body = function.addEntryBlock();
   importInputs(function);

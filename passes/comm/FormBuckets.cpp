@@ -144,7 +144,8 @@ private:
         builder.getNamedAttr("nn.arg", builder.getDictionaryAttr(entries)));
     unsigned index = function.getNumArguments();
     (void)function.insertArgument(
-        index, flatType(function.getContext(), length), arg, function.getLoc());
+        index, flatType(function.getContext(), length), arg,
+        NameLoc::get(builder.getStringAttr(name), function.getLoc()));
     return function.getArgument(index);
   }
 

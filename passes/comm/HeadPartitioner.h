@@ -19,7 +19,9 @@ public:
   mlir::Value full(mlir::Value global) override;
   mlir::Value shard(mlir::Value global) override;
   bool isSharded(mlir::Value global) override {
-    return forms[global].shard != nullptr;
+    // Scattering partial sums costs half of all-reducing them, and gathering
+    // the result later only the other half.
+    return forms[global].shard || (forms[global].partial && !forms[global].full);
   }
   void setFull(mlir::Value global, mlir::Value local) override {
     forms[global].full = local;

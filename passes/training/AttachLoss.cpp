@@ -274,7 +274,9 @@ private:
     }
     DictionaryAttr arg = builder.getDictionaryAttr(builder.getNamedAttr(
         kArg, describe(builder, "target", "target", more)));
-    (void)function.insertArgument(targetIndex, wanted, arg, forward.getLoc());
+    (void)function.insertArgument(
+        targetIndex, wanted, arg,
+        NameLoc::get(builder.getStringAttr("target"), forward.getLoc()));
     target = function.getArgument(targetIndex);
     return success();
   }

@@ -32,10 +32,12 @@ BlockArgument training::addArgument(func::FuncOp function, Type type,
                                     DictionaryAttr description) {
   Builder builder(function.getContext());
   unsigned index = function.getNumArguments();
+  Location loc = function.getLoc();
+  if (auto name = description ? description.getAs<StringAttr>("name") : nullptr)
+    loc = NameLoc::get(name, loc);
   (void)function.insertArgument(
       index, type,
-      builder.getDictionaryAttr(builder.getNamedAttr(kArg, description)),
-      function.getLoc());
+      builder.getDictionaryAttr(builder.getNamedAttr(kArg, description)), loc);
   return function.getArgument(index);
 }
 

@@ -33,7 +33,10 @@ static StringRef severityName(DiagnosticSeverity severity) {
 static std::string where(Location location) {
   if (StringRef name = getNodeName(location); !name.empty())
     return name.str();
-  if (auto file = location->findInstanceOf<FileLineColLoc>())
+  auto file = location->findInstanceOf<FileLineColLoc>();
+  if (file && file.getLine() == 0) // An .onnx file has no lines.
+    return file.getFilename().str();
+  if (file)
     return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
             Twine(file.getColumn()))
         .str();

@@ -67,6 +67,9 @@ gtests() {
   done
 }
 
+# Idle OpenMP teams sleep: spinning ones slow small tests on a busy machine.
+export OMP_WAIT_POLICY=passive
+
 run format format
 run tree "$python" tools/scripts/check-tree.py
 if run build build dev build; then

@@ -70,7 +70,7 @@ public:
 private:
   bool distributed() const { return options.workers > 1; }
   /// Gradients are summed over passes before an update.
-  bool accumulates() const { return group > 1; }
+  bool accumulates() const { return group > 1 && !optimizers.empty(); }
   /// ... and the only update comes after the loop.
   bool updatesAfterLoop() const { return accumulates() && group == passes; }
   bool updatesByGroup() const { return accumulates() && group < passes; }

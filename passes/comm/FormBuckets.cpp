@@ -163,15 +163,14 @@ private:
     auto from = cast<RankedTensorType>(value.getType());
     if (from == type)
       return value;
-    ReassociationIndices all;
-    int64_t rank = std::max(from.getRank(), type.getRank());
-    for (int64_t i = 0; i < rank; ++i)
-      all.push_back(i);
+    // A scalar has no dimension to gather the others into.
+    SmallVector<ReassociationIndices> groups;
+    if (from.getRank() > 0 && type.getRank() > 0)
+      groups.push_back(llvm::to_vector<2>(
+          llvm::seq<int64_t>(0, std::max(from.getRank(), type.getRank()))));
     if (type.getRank() > from.getRank())
-      return tensor::ExpandShapeOp::create(builder, loc, type, value,
-                                           ArrayRef<ReassociationIndices>{all});
-    return tensor::CollapseShapeOp::create(builder, loc, type, value,
-                                           ArrayRef<ReassociationIndices>{all});
+      return tensor::ExpandShapeOp::create(builder, loc, type, value, groups);
+    return tensor::CollapseShapeOp::create(builder, loc, type, value, groups);
   }
 
   LogicalResult rewriteTraining(func::FuncOp function) {

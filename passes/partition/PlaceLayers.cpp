@@ -24,6 +24,23 @@ constexpr llvm::StringLiteral kNode = "nn.node";
 // Analysis
 //===----------------------------------------------------------------------===//
 
+bool isFullyConnected(Operation *op) {
+  auto layer = dyn_cast<LayerOpInterface>(op);
+  return layer && layer.isFullyConnected();
+}
+
+/// Whether a --place rule is about the node of an op.
+bool matches(const Placement &rule, Operation *op) {
+  StringRef name = getNodeName(op);
+  llvm::Expected<llvm::GlobPattern> glob =
+      llvm::GlobPattern::create(rule.pattern);
+  if (!glob) {
+    consumeError(glob.takeError());
+    return rule.pattern == name;
+  }
+  return glob->match(name);
+}
+
 /// The placement of one function's ops.
 class StepPlacement {
 public:
@@ -50,10 +67,6 @@ public:
 private:
   Block &block() const { return func::FuncOp(function).getBody().front(); }
 
-  static bool isFullyConnected(Operation *op) {
-    auto layer = dyn_cast<LayerOpInterface>(op);
-    return layer && layer.isFullyConnected();
-  }
   static bool isSpatial(Operation *op) {
     auto layer = dyn_cast<LayerOpInterface>(op);
     return layer && layer.isSpatial();
@@ -78,15 +91,8 @@ private:
   }
 
   bool keptByUser(Operation *op) const {
-    StringRef name = getNodeName(op);
     return llvm::any_of(options.place, [&](const Placement &rule) {
-      llvm::Expected<llvm::GlobPattern> glob =
-          llvm::GlobPattern::create(rule.pattern);
-      if (!glob) {
-        consumeError(glob.takeError());
-        return rule.pattern == name;
-      }
-      return glob->match(name);
+      return matches(rule, op);
     });
   }
 
@@ -224,7 +230,15 @@ LogicalResult placeFunction(func::FuncOp function, const Options &options) {
   for (Operation &op : function.getBody().front().without_terminator())
     op.setAttr(kPlacement,
                builder.getStringAttr(placement.isHead(&op) ? "model" : "data"));
-  if (function.getName() != "train_step" || dataOnly)
+  if (function.getName() != "train_step")
+    return success();
+  for (const Placement &rule : options.place)
+    if (llvm::none_of(function.getBody().front(), [&](Operation &op) {
+          return isFullyConnected(&op) && matches(rule, &op);
+        }))
+      function.emitWarning() << "--place '" << rule.pattern << "=" << rule.place
+                             << "' matches no fully-connected layer";
+  if (dataOnly)
     return success();
   for (Operation &op : function.getBody().front())
     remarkLayer(&op, placement);

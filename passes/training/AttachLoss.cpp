@@ -484,7 +484,8 @@ struct AttachLoss : hpcc::impl::HpccTrainingAttachLossBase<AttachLoss> {
     ModuleOp module = getOperation();
     FailureOr<Options> options = Options::get(module);
     if (failed(options) || failed(attach(module, *options)))
-      signalPassFailure();
+      return signalPassFailure();
+    training::warnOfUnusedPatterns(module, *options);
   }
 
   static LogicalResult attach(ModuleOp module, const Options &options) {

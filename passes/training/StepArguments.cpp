@@ -76,16 +76,30 @@ SmallVector<func::FuncOp> training::trainingFunctions(ModuleOp module) {
   return functions;
 }
 
-bool training::isFrozen(nn::ParameterOp parameter, const Options &options) {
+static bool matches(const std::string &pattern, nn::ParameterOp parameter) {
   StringRef name = parameter.getInitializer();
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
+  if (!glob) {
+    llvm::consumeError(glob.takeError());
+    return pattern == name;
+  }
+  return glob->match(name);
+}
+
+bool training::isFrozen(nn::ParameterOp parameter, const Options &options) {
   return llvm::any_of(options.freeze, [&](const std::string &pattern) {
-    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(pattern);
-    if (!glob) {
-      llvm::consumeError(glob.takeError());
-      return pattern == name;
-    }
-    return glob->match(name);
+    return matches(pattern, parameter);
   });
+}
+
+void training::warnOfUnusedPatterns(ModuleOp module, const Options &options) {
+  for (const std::string &pattern : options.freeze)
+    if (llvm::none_of(module.getOps<nn::ParameterOp>(),
+                      [&](nn::ParameterOp parameter) {
+                        return matches(pattern, parameter);
+                      }))
+      module.emitWarning() << "--freeze '" << pattern
+                           << "' matches no parameter";
 }
 
 bool training::isTrained(nn::ParameterOp parameter, const Options &options) {

@@ -55,6 +55,9 @@ void setResults(mlir::func::FuncOp function,
 /// that exist.
 llvm::SmallVector<mlir::func::FuncOp> trainingFunctions(mlir::ModuleOp module);
 
+/// Warns of `--freeze` patterns that match no parameter.
+void warnOfUnusedPatterns(mlir::ModuleOp module, const Options &options);
+
 /// Whether `freeze` names the parameter's initializer.
 bool isFrozen(nn::ParameterOp parameter, const Options &options);
 /// Whether training changes a parameter: trainable and not frozen.

@@ -115,7 +115,9 @@ def test_shape_mismatch(tmp_path):
 
 
 def test_empty_data(tmp_path):
-    empty = save_data(tmp_path, np.zeros((0, 1, 8, 8), np.float32), np.zeros(0, np.int32))
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    empty = save_data(folder, np.zeros((0, 1, 8, 8), np.float32), np.zeros(0, np.int32))
     training(empty, status=1)
     mentions(training(digit_data(tmp_path, count=40), "--val", f"{empty}", status=1), "data")
 

@@ -2,10 +2,11 @@
 """The IR of every phase: training continues from it to the bit, and its shape
 does not depend on the number of workers."""
 import functools
+import re
 
 import pytest
 
-from e2e.harness import (PHASES, assert_identical_training, hpcc, operations, run, save_model,
+from e2e.harness import (MODELS, PHASES, assert_identical_training, hpcc, operations, run, save_model,
                          train)
 from models import nets
 
@@ -39,22 +40,26 @@ def test_continuing_from_printed_ir_trains_the_same(tmp_path, straight, phase):
 
 
 @pytest.mark.parametrize("phase", PHASES)
-def test_printed_ir_parses_and_does_not_print_weights(tmp_path, phase):
-    path = save_model(nets.three_fc(), tmp_path)
+def test_printed_ir_parses_and_holds_no_weights(tmp_path, phase):
     printed = tmp_path / f"{phase}.mlir"
-    printed.write_text(hpcc(path, *PROGRAM, f"--emit={phase}").out)
-    assert printed.stat().st_size > 1000, "the phase printed next to nothing"
+    text = hpcc(MODELS / "lenet.onnx", *PROGRAM, f"--emit={phase}").out
+    printed.write_text(text)
+    assert len(text) > 1000
+    # As text, as bytes in hexadecimal, or as a resource at the end of the file.
+    found = re.search(r"dense<[^>]{2000}|[0-9a-fA-F]{500}|dense_resource", text)
+    assert not found, found.group()[:100]
     again = run("hpcc-opt", printed, "--verify-roundtrip")
     assert "forward" in again.out
-    # 13 x 96 + ... weights as text or hex would be far longer than the ops.
-    longest = max(len(line) for line in printed.read_text().splitlines())
-    assert longest < 20000
 
 
 @pytest.mark.parametrize("scheme", ["a", "b", "c", "data"])
 @pytest.mark.parametrize("phase", PHASES)
 def test_same_ops_for_2_and_64_workers(tmp_path, phase, scheme):
-    """Loops, not unrolling: only sizes, shapes and attributes may differ."""
+    """Loops, not unrolling: only sizes, shapes and attributes may differ.
+
+    Constants are sizes: two of them are one where they happen to be equal, so
+    they are left out of the comparison.
+    """
     path = save_model(nets.three_fc(), tmp_path)
     lists = []
     for workers in (2, 64):
@@ -62,7 +67,8 @@ def test_same_ops_for_2_and_64_workers(tmp_path, phase, scheme):
         printed.write_text(hpcc(path, "--cpus", workers, "--scheme", scheme, "--batch", 128,
                                 "--emit", phase).out)
         generic = run("hpcc-opt", printed, "--mlir-print-op-generic").out
-        lists.append(operations(generic))
+        lists.append([op for op in operations(generic)
+                      if op not in ("arith.constant", "llvm.mlir.constant")])
     two, many = lists
     assert len(two) > 10
     for index, (left, right) in enumerate(zip(two, many)):

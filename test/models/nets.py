@@ -113,7 +113,11 @@ class Builder:
         return self
 
     def build(self):
-        graph = helper.make_graph(self.nodes, self.name, self.inputs, self.outputs,
+        inputs = list(self.inputs)
+        if IR_VERSIONS[self.opset] < 4:  # initializers had to be inputs too
+            inputs += [helper.make_tensor_value_info(t.name, t.data_type, t.dims)
+                       for t in self.initializers]
+        graph = helper.make_graph(self.nodes, self.name, inputs, self.outputs,
                                   self.initializers)
         model = helper.make_model(graph, producer_name="hpcc-tests",
                                   opset_imports=[helper.make_opsetid("", self.opset)],

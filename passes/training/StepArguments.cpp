@@ -33,11 +33,14 @@ BlockArgument training::addArgument(func::FuncOp function, Type type,
   Builder builder(function.getContext());
   unsigned index = function.getNumArguments();
   Location loc = function.getLoc();
-  if (auto name = description ? description.getAs<StringAttr>("name") : nullptr)
-    loc = NameLoc::get(name, loc);
-  (void)function.insertArgument(
-      index, type,
-      builder.getDictionaryAttr(builder.getNamedAttr(kArg, description)), loc);
+  DictionaryAttr attributes;
+  if (description) {
+    attributes =
+        builder.getDictionaryAttr(builder.getNamedAttr(kArg, description));
+    if (auto name = description.getAs<StringAttr>("name"))
+      loc = NameLoc::get(name, loc);
+  }
+  (void)function.insertArgument(index, type, attributes, loc);
   return function.getArgument(index);
 }
 

@@ -503,7 +503,8 @@ FailureOr<OwningOpRef<ModuleOp>> Importer::run() {
   if (options.classes > 0)
     replaceClasses();
   // No NameLoc: it would name every value that is no node's after the file.
-  Location whole = FileLineColLoc::get(builder.getStringAttr(file.path()), 0, 0);
+  Location whole =
+      FileLineColLoc::get(builder.getStringAttr(file.path()), 0, 0);
   OwningOpRef<ModuleOp> owner = ModuleOp::create(whole);
   module = *owner;
   module->setAttr("nn.model", builder.getStringAttr(file.path()));

@@ -21,7 +21,8 @@ public:
   bool isSharded(mlir::Value global) override {
     // Scattering partial sums costs half of all-reducing them, and gathering
     // the result later only the other half.
-    return forms[global].shard || (forms[global].partial && !forms[global].full);
+    return forms[global].shard ||
+           (forms[global].partial && !forms[global].full);
   }
   void setFull(mlir::Value global, mlir::Value local) override {
     forms[global].full = local;

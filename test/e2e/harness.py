@@ -5,7 +5,9 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shlex
+import signal
 import subprocess
 
 import numpy as np
@@ -48,7 +50,13 @@ class Outcome:
                 f"--- stdout\n{tail(self.out)}\n--- stderr\n{tail(self.err)}")
 
 
-def run(program, *arguments, status=0, timeout=120, cwd=None, env=None, stdin=None):
+def limit_files(size):
+    """For a child: writing a file beyond `size` bytes fails, as on a full disk."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+def run(program, *arguments, status=0, timeout=120, cwd=None, env=None, file_limit=None):
     """Runs build/bin/`program`; `status` is what it must exit with, None: any."""
     command = [str(BIN / program), *map(str, arguments)]
     line = shlex.join(command)
@@ -56,7 +64,8 @@ def run(program, *arguments, status=0, timeout=120, cwd=None, env=None, stdin=No
         pytest.fail(f"no {BIN / program}: build first (cmake --build build)")
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout, cwd=cwd,
-                              env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL)
+                              env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL,
+                              preexec_fn=file_limit and (lambda: limit_files(file_limit)))
     except subprocess.TimeoutExpired as hung:
         pytest.fail(f"hangs: no end after {timeout} s\n$ {line}\n"
                     f"{(hung.stdout or b'')[-2000:]!r}\n{(hung.stderr or b'')[-2000:]!r}")

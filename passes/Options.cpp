@@ -119,6 +119,10 @@ FailureOr<Options> Options::get(ModuleOp module) {
   reader.read("freeze", options.freeze);
   reader.read("bn_variance", options.bnVariance);
   reader.read("seed", options.seed);
+  reader.read("labels", options.labels);
+  reader.read("functions", options.functions);
+  if (options.labels != "class" && options.labels != "vector")
+    reader.fail("labels", "class or vector");
   if (options.workers < 1)
     reader.fail("workers", "at least 1");
   if (options.batch < options.workers)
@@ -167,6 +171,8 @@ void Options::set(ModuleOp module) const {
       b.getNamedAttr("freeze", strings(freeze)),
       b.getNamedAttr("bn_variance", b.getStringAttr(bnVariance)),
       b.getNamedAttr("seed", b.getI64IntegerAttr(seed)),
+      b.getNamedAttr("labels", b.getStringAttr(labels)),
+      b.getNamedAttr("functions", strings(functions)),
   };
   module->setAttr(kOptions, b.getDictionaryAttr(attrs));
 }

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/include/hpcc/sharding.h"
+#include "llvm/ADT/STLExtras.h"
 #include <string>
 #include <vector>
 
@@ -41,7 +42,16 @@ struct Options {
   std::vector<std::string> freeze;    // glob over initializer names
   std::string bnVariance = "pytorch"; // pytorch | onnx
   int64_t seed = 0;
+  /// What the targets of `logistic` are: "class" indices [N], or a "vector"
+  /// [N, C] of floats. Follows from the data.
+  std::string labels = "class";
+  /// Which functions `training` makes: forward, train_step, eval_step,
+  /// gradients. Empty: all.
+  std::vector<std::string> functions;
 
+  bool wants(llvm::StringRef function) const {
+    return functions.empty() || llvm::is_contained(functions, function.str());
+  }
   /// The options of a module; a malformed attribute is diagnosed at the module.
   static mlir::FailureOr<Options> get(mlir::ModuleOp module);
   void set(mlir::ModuleOp module) const;

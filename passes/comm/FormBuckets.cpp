@@ -290,14 +290,10 @@ private:
           [&](OpOperand &use) { return use.getOwner() != member; });
       dead.set(value.getArgNumber());
     }
+    // Padding is reduced too and must be 0. All of the bucket is cleared, so
+    // that the program is the same whatever the padding.
     Value gradients =
-        emptyTensor(builder, loc, flatType(context, bucket.padded));
-    // Padding is reduced too and must be 0. It ends in the last vector of every
-    // worker, whatever its length, so the program is the same for all of them.
-    int64_t tail = kVector * options.workers;
-    gradients = insertDim(
-        builder, loc, zeroTensor(builder, loc, flatType(context, tail)),
-        gradients, 0, builder.getIndexAttr(bucket.padded - tail));
+        zeroTensor(builder, loc, flatType(context, bucket.padded));
     Operation *last = nullptr;
     for (auto [member, segment] : llvm::zip(ops, bucket.segments)) {
       OptimizerOpInterface op = member;

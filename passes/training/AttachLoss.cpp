@@ -200,10 +200,15 @@ private:
         counted = *x;
     }
     results.push_back({total, describe(builder, "loss", "loss")});
-    if (kind == StepKind::Eval)
+    // There are no hits without classes.
+    if (kind == StepKind::Eval && hasClassTargets())
       results.push_back(
           {makeCounts(counted), describe(builder, "counts", "counts")});
     return success();
+  }
+  bool hasClassTargets() const {
+    return options.loss == "softmax" ||
+           (options.loss == "logistic" && options.labels == "class");
   }
 
   /// What the loss is taken of: logits [N, C], or the output itself for mse.
@@ -253,7 +258,7 @@ private:
 
   LogicalResult makeTarget(Value x, unsigned output) {
     auto type = cast<RankedTensorType>(x.getType());
-    bool indices = options.loss != "mse";
+    bool indices = hasClassTargets();
     Type wanted = indices ? RankedTensorType::get({type.getDimSize(0)},
                                                   builder.getI32Type())
                           : type;
@@ -300,10 +305,6 @@ private:
   Value makeCounts(Value x) {
     Location loc = NameLoc::get(builder.getStringAttr("hits"), x.getLoc());
     auto type = RankedTensorType::get({2}, builder.getF32Type());
-    if (options.loss == "mse")
-      return arith::ConstantOp::create(
-          builder, loc,
-          DenseElementsAttr::get(type, builder.getF32FloatAttr(0.0)));
     return nn::ClassificationCountsOp::create(builder, loc, type, x, target);
   }
 
@@ -504,13 +505,24 @@ struct AttachLoss : hpcc::impl::HpccTrainingAttachLossBase<AttachLoss> {
     for (auto parameter : module.getOps<nn::ParameterOp>())
       if (loaded.contains(parameter.getSymName()))
         parameters.push_back(parameter);
-    FailureOr<SmallVector<LossTerm>> terms = findLossOutputs(forward, options);
-    if (failed(terms))
-      return failure();
+    SmallVector<StepKind> kinds;
     for (StepKind kind : {StepKind::Train, StepKind::Eval, StepKind::Gradients})
-      if (failed(StepMaker(forward, parameters, *terms, options, kind).run()))
+      if (options.wants(functionName(kind)))
+        kinds.push_back(kind);
+    // Inference alone needs no output that has a loss.
+    if (!kinds.empty()) {
+      FailureOr<SmallVector<LossTerm>> terms =
+          findLossOutputs(forward, options);
+      if (failed(terms))
         return failure();
-    passParameters(forward, parameters);
+      for (StepKind kind : kinds)
+        if (failed(StepMaker(forward, parameters, *terms, options, kind).run()))
+          return failure();
+    }
+    if (options.wants("forward"))
+      passParameters(forward, parameters);
+    else
+      forward.erase();
     return success();
   }
 };

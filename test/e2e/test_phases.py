@@ -52,8 +52,15 @@ def test_printed_ir_parses_and_holds_no_weights(tmp_path, phase):
     assert "forward" in again.out
 
 
+# From `rt` on, kernels on small static extents are called directly and equal
+# views are merged where placements coincide, so sizes decide about ops.
+LATE = pytest.mark.xfail(strict=True, reason="sizes still decide about ops in late phases")
+
+
 @pytest.mark.parametrize("scheme", ["a", "b", "c", "data"])
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", [pytest.param(phase, marks=LATE)
+                                   if phase in ("rt", "llvm") else phase
+                                   for phase in PHASES])
 def test_same_ops_for_2_and_64_workers(tmp_path, phase, scheme):
     """Loops, not unrolling: only sizes, shapes and attributes may differ.
 

@@ -242,7 +242,7 @@ hpcc::bindProgram(ModuleOp module,
       continue;
     into->entry = lookup(name);
     if (!into->entry)
-      return broken("@" + name + " has no entry");
+      continue;
     if (Status status =
             binder.function(name, cast<ArrayAttr>(entry.getValue()), *into);
         !status.ok())

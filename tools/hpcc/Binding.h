@@ -10,8 +10,9 @@
 
 namespace hpcc {
 
-/// `lookup` gives the address of a function's entry, or null. Messages are
-/// about broken promises of the compiler: nothing here is the user's fault.
+/// `lookup` gives the address of a function's entry, or null for one that the
+/// run does not call. Messages are about broken promises of the compiler:
+/// nothing here is the user's fault.
 runtime::Result<runtime::Program>
 bindProgram(mlir::ModuleOp module,
             llvm::function_ref<runtime::ProgramEntry(llvm::StringRef)> lookup);

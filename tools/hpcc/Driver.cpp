@@ -23,6 +23,11 @@ static Status showPlan(const CommandLine &line, Session &session) {
   Phase last = line.dumpIR.empty() ? Phase::Arena : Phase::Llvm;
   if (line.from && *line.from > last)
     last = *line.from;
+  if (!line.from) {
+    Options options = session.options();
+    options.functions = {"train_step"};
+    session.setOptions(options);
+  }
   llvm::StringSet<> keep;
   keep.insert("train_step");
   auto observe = [&](mlir::ModuleOp module, Phase phase) {

@@ -94,13 +94,22 @@ Status Runner::compile() {
   hash = modelHash();
   bool alone = !line.infer.empty() || !line.dumpGradients.empty() ||
                (!line.trains() && line.eval.empty());
-  if (alone && !line.from) {
-    // What these do does not depend on how training is spread.
+  llvm::StringSet<> needed = functions();
+  if (!line.from) {
     Options options = session.options();
-    options.workers = 1;
-    options.scheme = SchemeChoice::Data;
-    options.fcBatch = 0;
-    options.fcUpdate.clear();
+    for (const auto &name : needed.keys())
+      options.functions.push_back(name.str());
+    llvm::sort(options.functions);
+    for (Dataset *dataset : {data.get(), evaluation.get()})
+      if (dataset && !dataset->hasClassLabels())
+        options.labels = "vector";
+    if (alone) {
+      // What these do does not depend on how training is spread.
+      options.workers = 1;
+      options.scheme = SchemeChoice::Data;
+      options.fcBatch = 0;
+      options.fcUpdate.clear();
+    }
     session.setOptions(options);
   }
   PlanBuilder plan(line.model);
@@ -109,8 +118,7 @@ Status Runner::compile() {
       verifier = std::make_unique<CommunicationVerifier>(module);
     return line.trains() ? plan.observe(module, phase) : mlir::success();
   };
-  if (Status status = session.lower(Phase::Llvm, functions(), observe);
-      !status.ok())
+  if (Status status = session.lower(Phase::Llvm, needed, observe); !status.ok())
     return status;
   if (line.verifyComm && !verifier)
     return invalidArgument("--verify-comm reads the IR of phase comm, which "
@@ -123,9 +131,11 @@ Status Runner::compile() {
   if (!made)
     return made.status();
   jit = std::move(*made);
-  Result<Program> bound =
-      bindProgram(session.module(),
-                  [&](llvm::StringRef name) { return jit->lookup(name); });
+  auto lookup = [&](llvm::StringRef name) -> ProgramEntry {
+    return name == "init" || needed.contains(name) ? jit->lookup(name)
+                                                   : nullptr;
+  };
+  Result<Program> bound = bindProgram(session.module(), lookup);
   if (!bound)
     return bound.status();
   program = std::move(*bound);

@@ -2,6 +2,8 @@
 """The checks must be able to fail: planted faults for tools/scripts."""
 import importlib.util
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -96,3 +98,21 @@ def test_a_runner_that_left_no_report_counts_as_failed(tmp_path):
 def test_nothing_run_is_a_failure(tmp_path, capsys):
     assert results.main(["", str(tmp_path)]) == 1
     assert capsys.readouterr().out == "0 passed, 0 failed, 0 skipped\n"
+
+
+def test_a_known_failure_is_named_and_counted_with_the_skipped(tmp_path, capsys):
+    """The report is pytest's own, so the mark's spelling in it is real."""
+    (tmp_path / "test_known.py").write_text(
+        "import pytest\n"
+        "@pytest.mark.xfail(strict=True, reason='widths are mixed up')\n"
+        "def test_defect(): assert False\n"
+        "def test_fine(): pass\n"
+        "def test_elsewhere(): pytest.skip('no such machine')\n")
+    (tmp_path / "pytest.started").write_text("")
+    subprocess.run([sys.executable, "-m", "pytest", "-q", tmp_path / "test_known.py",
+                    "--junitxml", tmp_path / "pytest.xml"], check=True, timeout=60,
+                   capture_output=True, cwd=tmp_path)
+    assert results.main(["", str(tmp_path)]) == 0
+    known, total = capsys.readouterr().out.splitlines()
+    assert known == "KNOWN FAILURE test_known.test_defect: widths are mixed up"
+    assert total == "1 passed, 0 failed, 2 skipped"
